@@ -1,0 +1,119 @@
+// Package argv says what one run of an external program is: its name, typed
+// arguments and what becomes of its output.
+//
+// It promises that an argument is built from typed atoms only, and that [Check]
+// re-reads the finished strings independently of how they were built. It is pure:
+// it starts nothing and opens nothing, and must never know a tool or a policy.
+package argv
+
+import (
+	"io"
+	"time"
+
+	"cutroom"
+)
+
+// Atom is one typed argument.
+type Atom interface{ atom() }
+
+type (
+	// Word is a literal of the program's table: an option name or one of its fixed
+	// values ("-map", "0:a:0", "passthrough").
+	Word string
+	// Int is a bounded whole number.
+	Int struct{ N, Min, Max int64 }
+	// Decimal is a plain decimal number ("12.5", "-0.04"), such as a time in
+	// seconds made from ticks.
+	Decimal string
+	// In is the n-th granted input; it is rendered as a path to its descriptor
+	// (`file:/proc/self/fd/N` for ffmpeg and ffprobe, `/proc/self/fd/N` for others).
+	In int
+	// Out is a file of the private folder, by a generated safe name. It may name a
+	// file that an earlier step left there.
+	Out string
+	// Pipe is the n-th output pipe: 0 is standard output, 1 and up are extra
+	// descriptors that [Command.Consume] reads ("pipe:N").
+	Pipe int
+	// Graph is a filter graph of known filters, with no text or path of a user in it.
+	Graph string
+	// Data is a pinned data file of the program (a model, a library), by its name in
+	// the toolchain; it is rendered as the real path.
+	Data string
+)
+
+func (Word) atom()    {}
+func (Int) atom()     {}
+func (Decimal) atom() {}
+func (In) atom()      {}
+func (Out) atom()     {}
+func (Pipe) atom()    {}
+func (Graph) atom()   {}
+func (Data) atom()    {}
+
+// Words returns each of ws as a [Word].
+func Words(ws ...string) []Atom {
+	atoms := make([]Atom, len(ws))
+	for i, w := range ws {
+		atoms[i] = Word(w)
+	}
+	return atoms
+}
+
+// Consumer reads one output of a program while it runs, in constant memory, and
+// returns what it made of it. It must read to the end; an error stops the program.
+type Consumer func(io.Reader) (any, error)
+
+// Command is one run of one pinned program in the sandbox. Its working folder is
+// the call's private folder, the only place it can write.
+type Command struct {
+	Step    string // unique in a plan; names the result
+	Program string // name in the toolchain: ffmpeg, ffprobe, tesseract, speech, ocr …
+	Args    []Atom // without the program itself
+	Inputs  []int  // indices of the call's inputs that this run is granted; In(n) counts these
+
+	// Consume reads the outputs: element 0 standard output, element k the pipe
+	// Pipe(k). A nil or missing element 0 means that standard output is kept, at most
+	// StdoutCap bytes.
+	Consume []Consumer
+	// Outputs are files that the run must leave in the private folder.
+	Outputs []string
+	Limits  Limits
+	// Env adds variables from the program's own table, e.g. OMP_THREAD_LIMIT=1.
+	Env map[string]string
+	// Stage says in words what this run does, for progress lines.
+	Stage string
+	// MayFail keeps the plan going when the program exits with another code than 0;
+	// Interpret sees the code.
+	MayFail bool
+}
+
+// Limits bound one run. A zero field means the sandbox's default.
+type Limits struct {
+	Wall      time.Duration // wall-clock time
+	CPU       time.Duration // processor time
+	Memory    int64         // address space, bytes
+	FileSize  int64         // largest single file, bytes
+	Written   int64         // all bytes in the private folder
+	OpenFiles int
+	StdoutCap int64 // kept bytes of standard output when nothing consumes it
+}
+
+// Result is what one run left behind.
+type Result struct {
+	Exit   int
+	Stdout []byte // when nothing consumed it; cut at StdoutCap
+	Cut    bool   // Stdout reached its cap
+	Values []any  // what each Consumer returned
+	// Complaints are the classified lines of standard error: how many errors the
+	// program reported, and of what sort. The text itself never leaves the sandbox
+	// package.
+	Complaints Complaints
+	Wall, CPU  cutroom.Micros
+	MaxRSS     int64 // bytes
+}
+
+// Complaints counts what a program said on standard error.
+type Complaints struct {
+	Lines int            // lines in all
+	Kinds map[string]int // by class, e.g. "decode_error", "truncated", "no_stream"
+}
