@@ -1,0 +1,194 @@
+// Package config reads the operator's choices and knows where the product keeps
+// its files on this machine.
+//
+// It promises that a wrong key is named, that a file in a workspace can only
+// narrow what the user's own file allows, and that no secret lies in a workspace.
+// It must never know a tool or a door.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"cutroom"
+)
+
+// Name is the file's name, in the user's config folder and in a workspace.
+const Name = "cutroom.yaml"
+
+// Config is the content of a config file. Empty fields leave the default.
+type Config struct {
+	Stage    Stage    `yaml:"stage" doc:"Where results are kept."`
+	Limits   Limits   `yaml:"limits" doc:"Largest values that a call may ask for."`
+	Agent    Bounds   `yaml:"agent" doc:"What an agent may see and do."`
+	Operator Bounds   `yaml:"operator" doc:"What the operator's own calls may see and do."`
+	Sandbox  Sandbox  `yaml:"sandbox" doc:"What the sandbox must provide."`
+	Speech   Speech   `yaml:"speech" doc:"Speech to text."`
+	Programs []string `yaml:"programs" doc:"Folders searched for programs by cutroom setup, before the standard ones."`
+}
+
+// Stage says where results are kept.
+type Stage struct {
+	Root         string `yaml:"root" doc:"Folder of recorded results, relative to the workspace. Default: ops/staging/watch when it exists, else .cutroom/stage."`
+	PendingLimit int64  `yaml:"pending_limit" doc:"Bytes of leftovers kept after crashes. Default 2147483648."`
+}
+
+// Limits are the largest values that a call may ask for; zero leaves the ceiling
+// of the contract.
+type Limits struct {
+	MaxFileBytes       int64 `yaml:"max_file_bytes" doc:"Largest input file, bytes. Ceiling 8589934592."`
+	MaxDurationSeconds int64 `yaml:"max_duration_seconds" doc:"Longest input, seconds. Ceiling 86400."`
+	MaxFrames          int64 `yaml:"max_frames" doc:"Most frames of one call. Ceiling 240."`
+	MaxTranscriptBytes int64 `yaml:"max_transcript_bytes" doc:"Largest transcript, bytes. Ceiling 33554432."`
+	TimeoutSeconds     int64 `yaml:"timeout_seconds" doc:"Longest deadline of one call, seconds. Default: each tool's own."`
+}
+
+// Bounds limit one role.
+type Bounds struct {
+	Tools []string `yaml:"tools" doc:"Globs over tool ids, e.g. video.*; what matches none does not exist for the role."`
+	Kinds []string `yaml:"kinds" doc:"Kinds of call: read, preview, propose, approve, execute."`
+}
+
+// Sandbox says what the sandbox must provide.
+type Sandbox struct {
+	Require string `yaml:"require" doc:"floor (Landlock, seccomp, limits) or namespaces (the floor and user, network, PID and IPC namespaces). Default floor."`
+}
+
+// Speech chooses the speech engine.
+type Speech struct {
+	Model    string   `yaml:"model" doc:"Built-in English model: base (better) or tiny (faster). Default base."`
+	Template []string `yaml:"template" doc:"Bring your own engine: program and arguments with {input}, {output} and {language}; the program must be pinned by cutroom setup."`
+	Speaks   []string `yaml:"speaks" doc:"Languages that the template's engine speaks, as ISO 639-1 codes; empty means any."`
+}
+
+// Parse reads one config file. Unknown keys are an error that names the known
+// ones.
+func Parse(data []byte) (Config, error) {
+	var c Config
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil && len(bytes.TrimSpace(data)) > 0 {
+		return Config{}, plainYAML(err)
+	}
+	return c, c.check()
+}
+
+// plainYAML keeps the line and the key of a library's message.
+func plainYAML(err error) error {
+	te, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
+		return cutroom.Errorf(cutroom.Invalid, "the file is not YAML").WithCause(err).
+			WithHint("check indentation and quotes; see docs/reference/config.md")
+	}
+	var faults []string
+	for _, line := range te.Errors {
+		at, key, ok := strings.Cut(line, ": field ")
+		if !ok {
+			faults = append(faults, line)
+			continue
+		}
+		key, _, _ = strings.Cut(key, " ")
+		faults = append(faults, fmt.Sprintf("%s: unknown key %q", at, key))
+	}
+	return cutroom.Errorf(cutroom.Invalid, "%s", strings.Join(faults, "; ")).
+		WithHint("known keys: %s", strings.Join(Keys(), ", "))
+}
+
+func (c Config) check() error {
+	for _, b := range []Bounds{c.Agent, c.Operator} {
+		for _, k := range b.Kinds {
+			if !slices.Contains(cutroom.Kinds, cutroom.Kind(k)) {
+				return cutroom.Errorf(cutroom.Invalid, "unknown kind %q", k).WithHint("use read, preview, propose, approve or execute")
+			}
+		}
+		for _, g := range b.Tools {
+			if _, err := filepath.Match(g, "x"); err != nil {
+				return cutroom.Errorf(cutroom.Invalid, "%q is not a glob", g).WithHint("use a tool id or a pattern such as video.*")
+			}
+		}
+	}
+	if !slices.Contains([]string{"", "floor", "namespaces"}, c.Sandbox.Require) {
+		return cutroom.Errorf(cutroom.Invalid, "sandbox.require is %q", c.Sandbox.Require).WithHint("use floor or namespaces; nothing runs outside a sandbox")
+	}
+	if !slices.Contains([]string{"", "base", "tiny"}, c.Speech.Model) {
+		return cutroom.Errorf(cutroom.Invalid, "speech.model is %q", c.Speech.Model).WithHint("use base or tiny")
+	}
+	for _, n := range []int64{c.Limits.MaxFileBytes, c.Limits.MaxDurationSeconds, c.Limits.MaxFrames, c.Limits.MaxTranscriptBytes, c.Limits.TimeoutSeconds, c.Stage.PendingLimit} {
+		if n < 0 {
+			return cutroom.Errorf(cutroom.Invalid, "a limit is negative").WithHint("leave it out for the default")
+		}
+	}
+	return nil
+}
+
+// Load reads the user's file and then the workspace's. The second can only narrow:
+// its limits count where they are lower, its bounds are kept apart in the second
+// result, and it cannot choose programs, weaken the sandbox or name an engine.
+func Load(user, workspace string) (Config, Config, error) {
+	c, err := read(user)
+	if err != nil {
+		return Config{}, Config{}, err
+	}
+	w, err := read(workspace)
+	if err != nil {
+		return Config{}, Config{}, err
+	}
+	if len(w.Programs) > 0 || len(w.Speech.Template) > 0 {
+		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs", Name).
+			WithHint("only the user's own file may: move the lines to %s", user)
+	}
+	c.Limits = c.Limits.narrow(w.Limits)
+	if w.Sandbox.Require == "namespaces" {
+		c.Sandbox.Require = w.Sandbox.Require
+	}
+	if w.Stage.Root != "" {
+		c.Stage.Root = w.Stage.Root
+	}
+	if w.Speech.Model != "" {
+		c.Speech.Model = w.Speech.Model
+	}
+	return c, w, nil
+}
+
+func (l Limits) narrow(w Limits) Limits {
+	lower := func(a, b int64) int64 {
+		if a == 0 || (b != 0 && b < a) {
+			return b
+		}
+		return a
+	}
+	return Limits{
+		MaxFileBytes:       lower(l.MaxFileBytes, w.MaxFileBytes),
+		MaxDurationSeconds: lower(l.MaxDurationSeconds, w.MaxDurationSeconds),
+		MaxFrames:          lower(l.MaxFrames, w.MaxFrames),
+		MaxTranscriptBytes: lower(l.MaxTranscriptBytes, w.MaxTranscriptBytes),
+		TimeoutSeconds:     lower(l.TimeoutSeconds, w.TimeoutSeconds),
+	}
+}
+
+func read(path string) (Config, error) {
+	if path == "" {
+		return Config{}, nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, nil
+	}
+	if err != nil {
+		return Config{}, cutroom.Errorf(cutroom.Invalid, "the config file cannot be read").WithCause(err).WithHint("check the permissions of %s", path)
+	}
+	c, err := Parse(data)
+	if e, ok := errors.AsType[*cutroom.Error](err); ok {
+		e.Msg = path + ": " + e.Msg
+		return Config{}, e
+	}
+	return c, err
+}

@@ -1,0 +1,44 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Key is one key of the config file, for the reference page.
+type Key struct{ Name, Doc string }
+
+// Keys lists the dotted names of all keys.
+func Keys() []string {
+	var names []string
+	for _, k := range Reference() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// Reference lists every key with its description, in order of name.
+func Reference() []Key {
+	keys := keysOf(reflect.TypeFor[Config](), "")
+	slices.SortFunc(keys, func(a, b Key) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return keys
+}
+
+func keysOf(t reflect.Type, prefix string) []Key {
+	var keys []Key
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := prefix + f.Tag.Get("yaml")
+		if f.Type.Kind() == reflect.Struct {
+			keys = append(keys, keysOf(f.Type, name+".")...)
+			continue
+		}
+		keys = append(keys, Key{name, f.Tag.Get("doc")})
+	}
+	return keys
+}
