@@ -16,9 +16,14 @@ type recorder struct {
 	failed, skipped string
 }
 
-func (r *recorder) Fatal(args ...any)            { r.failed = fmt.Sprint(args...); runtime.Goexit() }
-func (r *recorder) Fatalf(f string, args ...any) { r.failed = fmt.Sprintf(f, args...); runtime.Goexit() }
-func (r *recorder) Skip(args ...any)             { r.skipped = fmt.Sprint(args...); runtime.Goexit() }
+func (r *recorder) Fatal(args ...any) { r.failed = fmt.Sprint(args...); runtime.Goexit() }
+
+func (r *recorder) Fatalf(f string, args ...any) {
+	r.failed = fmt.Sprintf(f, args...)
+	runtime.Goexit()
+}
+
+func (r *recorder) Skip(args ...any) { r.skipped = fmt.Sprint(args...); runtime.Goexit() }
 
 func record(t *testing.T, body func(testing.TB)) *recorder {
 	t.Helper()

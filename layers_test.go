@@ -1,0 +1,233 @@
+package cutroom_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layer is one level of the list: its packages may import every level below and
+// nothing beside them. A folder beneath a listed one belongs to it, unless it is
+// listed itself.
+type layer struct {
+	name   string
+	units  string // folders, separated by spaces
+	never  string // standard packages that no package of the level may import
+	reason string
+}
+
+// layers is the list of docs/architecture.md, from the top down.
+var layers = []layer{
+	{"main", "cmd/cutroom bench", "", "builds the parts and opens a door: the only place that knows concrete ones"},
+	{"doors", "internal/cli internal/mcpserver internal/httpapi internal/gateway internal/console", "", "a way in; doors do no work and never call each other"},
+	{"setup", "internal/setup", "", "finds and pins programs for the commands setup and doctor, which are doors' work"},
+	{"agent", "internal/agent", "", "calls tools through the engine only"},
+	{"job", "internal/job", "", "a job is a stored call of the engine"},
+	{"engine", "internal/engine", "", "the one path that every call takes"},
+	{"tools", "internal/tools", "os net", "the list of families, nothing else"},
+	{"families", "internal/tools/*", "os net", "a tool is typed facts and pure planning: it opens no path; it calls another tool by id through its Env, never by import"},
+	{"tool", "internal/tool", "", "what a tool is"},
+	{"knowledge", "internal/ffmpeg internal/evidence internal/edl", "os net", "pure functions, no input or output"},
+	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/event internal/store internal/config internal/docgen internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
+	{"argv", "internal/sandbox/argv", "os net", "typed program arguments: pure, so that those who plan a run need not know who runs it"},
+	{"child", "internal/sandbox/child", "", "runs before main in the sandboxed process: every import is start-up time of every program"},
+	{"nouns", ".", "os net", "what is passed between the parts"},
+}
+
+// sideways are the imports between packages of one level that are allowed.
+var sideways = []struct{ from, to, reason string }{
+	{"internal/ocr", "internal/onnx", "PP-OCR is two ONNX models"},
+	{"internal/speech", "internal/onnx", "voice activity and speech to text are ONNX models"},
+}
+
+// home says which packages alone may import something; "*" is every package and
+// "tests" is test files and packages named ...test. An import path covers those
+// beneath it; the longest that fits counts. What is neither standard nor here is a
+// new dependency: it needs a line here and one in docs/decisions.
+type home struct{ path, units, reason string }
+
+var homes = []home{
+	{"C", "", "the binary is built without cgo"},
+	{"os/exec", "internal/sandbox internal/testenv tests", "a program starts in the sandbox or not at all"},
+	{"plugin", "", "nothing is loaded into the process but ONNX Runtime, in its own child"},
+	{"net", "internal/sandbox internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console tests", "two ways out (fetch, provider), four doors in; the sandbox tries sockets to show that they fail"},
+	{"net/http", "internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console tests", "two ways out, four doors in"},
+	{"net/netip", "*", "addresses as values; opens nothing"},
+	{"net/url", "*", "text as values; opens nothing"},
+	{"database/sql", "internal/store tests", "one SQL text, in one place"},
+	{"syscall", "internal/sandbox internal/stage internal/testenv tests", "kernel calls are for the sandbox and for publishing without overwriting; testenv takes a file lock"},
+	{"unsafe", "internal/sandbox internal/onnx", "system calls and a C interface without cgo"},
+	{"golang.org/x/sys", "internal/sandbox internal/stage tests", "as syscall"},
+
+	{"github.com/ebitengine/purego", "internal/onnx", "loads ONNX Runtime; its presence changes what the Go runtime can do (docs/decisions/0004)"},
+	{"github.com/landlock-lsm/go-landlock", "internal/sandbox", "file rules of the sandbox"},
+	{"kernel.org/pub/linux/libs/security/libcap/psx", "internal/sandbox", "comes with go-landlock"},
+	{"github.com/elastic/go-seccomp-bpf", "internal/sandbox", "system call filter of the sandbox"},
+	{"github.com/spf13", "internal/cli cmd/cutroom", "commands and flags"},
+	{"github.com/vbauerster/mpb", "internal/cli", "progress bars"},
+	{"golang.org/x/term", "internal/cli internal/setup", "is it a terminal; a passphrase without echo"},
+	{"go.yaml.in/yaml", "internal/config", "the operator's file"},
+	{"github.com/go-json-experiment/json", "*", "strict JSON: refuses duplicate and wrongly cased keys"},
+	{"github.com/gowebpki/jcs", "internal/engine internal/stage", "canonical JSON (RFC 8785) of what is hashed"},
+	{"github.com/google/jsonschema-go", "internal/tool", "JSON Schema from structs"},
+	{"github.com/gabriel-vasile/mimetype", "internal/engine internal/stage internal/ffmpeg", "the type of a file by its content"},
+	{"golang.org/x/image", "internal/ocr internal/ffmpeg internal/evidence tests", "scaling and WebP"},
+	{"golang.org/x/text", "internal/evidence internal/fetch", "encodings, Unicode"},
+	{"golang.org/x/net", "internal/fetch", "IDNA (UTS 46)"},
+	{"golang.org/x/sync", "internal/engine internal/job", "one execution for equal calls"},
+
+	{"github.com/google/go-cmp", "tests", "differences in tests"},
+	{"pgregory.net/rapid", "tests", "property tests"},
+	{"github.com/rogpeppe/go-internal", "tests", "command-line sessions as text"},
+	{"github.com/santhosh-tekuri/jsonschema", "tests", "a second opinion on our schemas; its start-up costs 7 ms"},
+}
+
+// inits are the folders that may have init functions.
+var inits = map[string]string{
+	"internal/sandbox/child": "takes over the process before main when it is started as a sandbox helper",
+}
+
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	for _, v := range importFaults(parseTree(t, os.DirFS("."))) {
+		t.Error(v)
+	}
+}
+
+// importFaults returns every import and init function that the tables refuse.
+func importFaults(files []source) []string {
+	var faults []string
+	for _, f := range files {
+		from, known := unitOf(f.dir)
+		if !known {
+			faults = append(faults, fmt.Sprintf("%s: the folder %s is in no layer of layers_test.go", f.path, f.dir))
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				panic(err) // the parser accepted it
+			}
+			why := ""
+			if own, isOwn := ownFolder(path); isOwn {
+				why = refusedOwn(f, from, own)
+			} else {
+				why = refusedOther(f, from, path)
+			}
+			if why != "" {
+				faults = append(faults, fmt.Sprintf("%s: imports %s: %s", f.path, path, why))
+			}
+		}
+		if _, ok := inits[f.dir]; !ok && f.hasInit() {
+			faults = append(faults, fmt.Sprintf("%s: has an init function; work starts in main", f.path))
+		}
+	}
+	return faults
+}
+
+// refusedOwn says why f, of the unit from, may not import our own folder, "" if it
+// may.
+func refusedOwn(f source, from, folder string) string {
+	to, known := unitOf(folder)
+	isTest := f.isTest()
+	if strings.HasSuffix(folder, "test") || to == "internal/testenv" {
+		if isTest || strings.HasSuffix(f.dir, "test") || to == from {
+			return ""
+		}
+		return "it is for test files only"
+	}
+	if !known {
+		return "it is in no layer"
+	}
+	up, down := rank(from), rank(to)
+	switch {
+	case from == to || up < down:
+		return ""
+	case up > down:
+		return fmt.Sprintf("imports point down, and %s is above %s (%s)", to, from, layers[down].reason)
+	case isTest: // a test is a small main: it may hand one real part to another
+		return ""
+	}
+	for _, s := range sideways {
+		if s.from == from && s.to == to {
+			return ""
+		}
+	}
+	return fmt.Sprintf("not between %s: %s", layers[up].name, layers[up].reason)
+}
+
+// refusedOther says why f may not import a package that is not ours.
+func refusedOther(f source, from, path string) string {
+	isTest := f.isTest() || strings.HasSuffix(f.dir, "test")
+	if l := layers[rank(from)]; !isTest && slices.Contains(strings.Fields(l.never), path) {
+		return fmt.Sprintf("never in %s: %s", l.name, l.reason)
+	}
+	best := home{}
+	for _, h := range homes {
+		if within(path, h.path) && len(h.path) > len(best.path) {
+			best = h
+		}
+	}
+	if best.path == "" {
+		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
+			return "a dependency without a line in layers_test.go"
+		}
+		return "" // the standard library
+	}
+	units := strings.Fields(best.units)
+	switch {
+	case slices.Contains(units, "*"), slices.Contains(units, "tests") && isTest:
+		return ""
+	case slices.ContainsFunc(units, func(u string) bool { return within(f.dir, u) }):
+		return ""
+	}
+	return fmt.Sprintf("only %s may: %s", cmp.Or(best.units, "nobody"), best.reason)
+}
+
+// unitOf returns the longest listed folder that dir lies in.
+func unitOf(dir string) (unit string, known bool) {
+	for _, l := range layers {
+		for _, u := range strings.Fields(l.units) {
+			if parent, ok := strings.CutSuffix(u, "/*"); ok {
+				rest, inside := strings.CutPrefix(dir, parent+"/")
+				if !inside {
+					continue
+				}
+				family, _, _ := strings.Cut(rest, "/")
+				u = parent + "/" + family
+			}
+			if within(dir, u) && len(u) > len(unit) {
+				unit = u
+			}
+		}
+	}
+	return unit, unit != ""
+}
+
+// rank returns the index of unit's layer, 0 the top.
+func rank(unit string) int {
+	return slices.IndexFunc(layers, func(l layer) bool {
+		return slices.ContainsFunc(strings.Fields(l.units), func(u string) bool {
+			parent, star := strings.CutSuffix(u, "/*")
+			return u == unit || star && within(unit, parent) && unit != parent
+		})
+	})
+}
+
+// ownFolder turns an import path of this module into a folder.
+func ownFolder(path string) (folder string, own bool) {
+	if path == "cutroom" {
+		return ".", true
+	}
+	return strings.CutPrefix(path, "cutroom/")
+}
+
+// within reports whether path is folder or lies beneath it. The root folder holds
+// only itself.
+func within(path, folder string) bool {
+	return path == folder || folder != "." && strings.HasPrefix(path, folder+"/")
+}
