@@ -23,7 +23,7 @@ speak() {
 }
 speak 0 200 'Welcome to the weekly review. Today we look at the new release.'
 speak 1 5900 'The first picture shows how many people came each day, from Monday to Friday.'
-speak 2 12500 'The computer could not save the file, because there was no space left.'
+speak 2 12500 'The computer was not able to save the file, because there was no space left.'
 speak 3 21200 'After one hour the problem was solved. Thank you for watching.'
 
 # text NAME: a drawtext of the file NAME.txt, which standard input becomes. Text
@@ -83,4 +83,4 @@ mkdir -p "$(dirname "$out")"
 ffmpeg -v error -nostdin -y "${voices[@]}" -filter_complex_threads 1 -filter_complex "$graph" \
 	-map '[picture]' -map '[sound]' -t 26 -map_metadata -1 -fflags +bitexact \
 	-c:v libx264 -threads 1 -preset slow -crf 23 -g 75 -flags:v +bitexact \
-	-c:a aac -b:a 64k -ac 1 -flags:a +bitexact -movflags +faststart "$out"
+	-c:a aac -b:a 96k -ac 1 -flags:a +bitexact -movflags +faststart "$out"
