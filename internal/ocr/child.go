@@ -1,0 +1,226 @@
+package ocr
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"strings"
+
+	"cutroom/internal/onnx"
+)
+
+// ChildName is argv[0] of the sandboxed run of our binary that reads pictures.
+const ChildName = "cutroom-ocr"
+
+// surely is the score from which PP-OCRv4's reading is taken without asking
+// Tesseract.
+const surely = 0.9
+
+// faint is the score beneath which a line that PP-OCRv4 covers is no text.
+const faint = 0.5
+
+// order is what the child is asked to do.
+type order struct {
+	library, detect, read, keys string // without library: prepare pages only
+	crops, pages                string // the lists to write
+	language                    string
+	side, threads               int
+	pictures                    []string
+}
+
+// Child is the program that [First] plans. It reads the pictures named by args
+// (without argv[0]), prints one [Frame] a line, and writes what Tesseract is to
+// read, with two lists of it, into the folder of those lists. The exit code is 0
+// even when pictures were unreadable, 2 on a wrong argument, 1 on anything else.
+func Child(args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	o, err := parseOrder(args, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 2
+	}
+	if err := o.run(stdout); err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func parseOrder(args []string, stderr io.Writer) (order, error) {
+	var o order
+	fs := flag.NewFlagSet(ChildName, flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.StringVar(&o.library, "lib", "", "ONNX Runtime")
+	fs.StringVar(&o.detect, "det", "", "detection model")
+	fs.StringVar(&o.read, "rec", "", "recognition model")
+	fs.StringVar(&o.keys, "keys", "", "alphabet of the recognition model")
+	fs.StringVar(&o.crops, "crops", "", "list of lines to write")
+	fs.StringVar(&o.pages, "pages", "", "list of pages to write")
+	fs.StringVar(&o.language, "lang", DefaultLanguage, "languages")
+	fs.IntVar(&o.side, "side", DefaultSide, "longer side of detection's input")
+	fs.IntVar(&o.threads, "threads", DefaultThreads, "threads")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	o.pictures = fs.Args()
+	if _, err := languages(o.language); err != nil {
+		return o, err
+	}
+	switch {
+	case o.crops == "" || o.pages == "":
+		return o, errors.New("--crops and --pages are needed")
+	case o.side < minSideOption || o.side > maxSideOption || o.threads < 1 || o.threads > maxThreads:
+		return o, errors.New("--side or --threads out of range")
+	case len(o.pictures) > maxFrames:
+		return o, errors.New("too many pictures")
+	}
+	return o, nil
+}
+
+// session is one run of the child.
+type session struct {
+	order
+	models       *models // nil when only pages are prepared
+	crops, pages *gallery
+	askAll       bool // PP-OCRv4 does not read every language asked for
+}
+
+func (o order) run(stdout io.Writer) (err error) {
+	s := session{order: o}
+	names, err := languages(o.language)
+	if err != nil {
+		return err
+	}
+	s.askAll = !paddleReadsAll(names)
+	if o.library != "" {
+		if s.models, err = loadModels(o, names); err != nil {
+			return err
+		}
+	}
+	if s.crops, err = newGallery(o.crops); err != nil {
+		return err
+	}
+	if s.pages, err = newGallery(o.pages); err != nil {
+		return errors.Join(err, s.crops.close())
+	}
+	err = s.readAll(stdout)
+	return errors.Join(err, s.crops.close(), s.pages.close())
+}
+
+func (s *session) readAll(stdout io.Writer) error {
+	out := bufio.NewWriter(stdout)
+	enc := json.NewEncoder(out)
+	for i, path := range s.pictures {
+		f, err := s.frame(i, path)
+		if err != nil {
+			return fmt.Errorf("picture %d: %w", i, err)
+		}
+		if err := enc.Encode(f); err != nil {
+			return fmt.Errorf("write frame: %w", err)
+		}
+		// Each frame is passed on at once: it is the progress of the run.
+		if err := out.Flush(); err != nil {
+			return fmt.Errorf("write frame: %w", err)
+		}
+	}
+	return nil
+}
+
+// frame reads one picture. A picture that cannot be read is a frame with a problem;
+// an error is a failure of the models or the disk.
+func (s *session) frame(index int, path string) (Frame, error) {
+	im, err := openPicture(path)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return Frame{Index: index, Problem: TooLarge}, nil
+	case err != nil:
+		return Frame{Index: index, Problem: Unreadable}, nil
+	}
+	b := im.Bounds()
+	f := Frame{Index: index, Width: b.Dx(), Height: b.Dy()}
+	w, h := mapSize(f.Width, f.Height, s.side)
+	small := shrink(im, w, h)
+	f.Flat = flat(small)
+	var found []region
+	if s.models != nil {
+		if found, err = s.readFrame(&f, im, small); err != nil {
+			return f, err
+		}
+	}
+	if s.models != nil && !(f.Flat && len(found) > 0) {
+		return f, nil
+	}
+	g, scale := page(luma(im), found)
+	f.Scale = scale
+	f.Page, err = s.pages.add(g)
+	return f, err
+}
+
+// readFrame reads f's lines with PP-OCRv4 and prepares those that Tesseract is to
+// read as well.
+func (s *session) readFrame(f *Frame, im image.Image, small *image.RGBA) ([]region, error) {
+	found, err := s.models.find(im, small)
+	if err != nil {
+		return nil, err
+	}
+	read, err := s.models.readLines(im, found)
+	if err != nil {
+		return nil, err
+	}
+	bright := luma(im)
+	for i, r := range found {
+		l := Found{Box: r.box, Text: read[i].text, Score: read[i].score}
+		// What Tesseract sees as part of a flat page it need not see again.
+		if s.askAll || (l.Score < surely && l.Score >= faint && !f.Flat) {
+			if l.Crops, err = s.addCrops(bright, r.rect); err != nil {
+				return nil, err
+			}
+		}
+		f.Lines = append(f.Lines, l)
+	}
+	return found, nil
+}
+
+func (s *session) addCrops(g *image.Gray, r rect) ([]int, error) {
+	var numbers []int
+	for _, p := range inked(lineStrip(g, r)) {
+		n, err := s.crops.add(p)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}
+
+// loadModels loads both networks and the alphabet.
+func loadModels(o order, names []string) (*models, error) {
+	rt, err := onnx.Open(o.library)
+	if err != nil {
+		return nil, err
+	}
+	m := &models{}
+	if m.detect, err = rt.Load(o.detect, o.threads); err != nil {
+		return nil, fmt.Errorf("detection model: %w", err)
+	}
+	if m.read, err = rt.Load(o.read, o.threads); err != nil {
+		return nil, fmt.Errorf("recognition model: %w", err)
+	}
+	text, err := os.ReadFile(o.keys)
+	if err != nil {
+		return nil, fmt.Errorf("alphabet: %w", err)
+	}
+	m.keys = alphabet(string(text))
+	return m, nil
+}
+
+// alphabet returns the keys of the recognition model by its classes: the blank, the
+// lines of the file, the space.
+func alphabet(file string) []string {
+	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(file, "\r\n", "\n"), "\n"), "\n")
+	return append(append([]string{""}, lines...), " ")
+}
