@@ -22,7 +22,7 @@ type layer struct {
 
 // layers is the list of docs/architecture.md, from the top down.
 var layers = []layer{
-	{"main", "cmd/cutroom bench", "", "builds the parts and opens a door: the only place that knows concrete ones"},
+	{"main", "cmd/cutroom bench scripts", "", "builds the parts and opens a door: the only place that knows concrete ones (in scripts, tests only)"},
 	{"doors", "internal/cli internal/mcpserver internal/httpapi internal/gateway internal/console", "", "a way in; doors do no work and never call each other"},
 	{"setup", "internal/setup", "", "finds and pins programs for the commands setup and doctor, which are doors' work"},
 	{"agent", "internal/agent", "", "calls tools through the engine only"},
@@ -73,7 +73,7 @@ var homes = []home{
 	{"go.yaml.in/yaml", "internal/config", "the operator's file"},
 	{"github.com/go-json-experiment/json", "*", "strict JSON: refuses duplicate and wrongly cased keys"},
 	{"github.com/gowebpki/jcs", "internal/engine internal/stage", "canonical JSON (RFC 8785) of what is hashed"},
-	{"github.com/google/jsonschema-go", "internal/tool", "JSON Schema from structs"},
+	{"github.com/google/jsonschema-go", "internal/tool internal/engine", "JSON Schema from structs; the engine checks outputs with it"},
 	{"github.com/gabriel-vasile/mimetype", "internal/engine internal/stage internal/ffmpeg", "the type of a file by its content"},
 	{"golang.org/x/image", "internal/ocr internal/ffmpeg internal/evidence tests", "scaling and WebP"},
 	{"golang.org/x/text", "internal/evidence internal/fetch", "encodings, Unicode"},
