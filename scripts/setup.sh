@@ -40,9 +40,19 @@ install_packages() {
 		return 1
 	fi
 	say "installing $*"
-	export DEBIAN_FRONTEND=noninteractive
-	apt-get -qq -o Acquire::Retries=3 update >&2
-	apt-get -qq -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install --no-install-recommends -y "$@" >&2
+	local log
+	log=$(mktemp)
+	if ! apt_get update >"$log" 2>&1 || ! apt_get install --no-install-recommends -y "$@" >>"$log" 2>&1; then
+		cat "$log" >&2
+		say "apt-get failed; what it said is above"
+		rm -f "$log"
+		return 1
+	fi
+	rm -f "$log"
+}
+
+apt_get() {
+	DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "$@"
 }
 
 mapfile -t packages < <(absent)
