@@ -187,6 +187,11 @@ func TestTwoInstallersShareTheWork(t *testing.T) {
 // missing, and fail.
 func TestSetupFailsWhenAProgramStaysMissing(t *testing.T) {
 	t.Parallel()
+	for _, read := range []string{"setup.sh", "programs.txt"} {
+		if _, err := os.Stat(read); err != nil { // tells the test cache what the script reads
+			t.Fatal(err)
+		}
+	}
 	bin := t.TempDir()
 	for _, p := range []string{"bash", "grep", "sort", "dirname", "tesseract", "ffprobe"} {
 		real, err := exec.LookPath(p)
