@@ -16,9 +16,12 @@ import (
 type layer struct {
 	name   string
 	units  string // folders, separated by spaces
-	never  string // standard packages that no package of the level may import
+	never  string // what no package of the level may import
 	reason string
 }
+
+// stdOnly are the layers that import nothing but the standard library and ours.
+var stdOnly = []string{"argv", "nouns", "child"}
 
 // layers is the list of docs/architecture.md, from the top down.
 var layers = []layer{
@@ -34,8 +37,8 @@ var layers = []layer{
 	{"knowledge", "internal/ffmpeg internal/evidence internal/edl", "os net", "pure functions, no input or output"},
 	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/event internal/store internal/config internal/docgen internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
 	{"argv", "internal/sandbox/argv", "os net", "typed program arguments: pure, so that those who plan a run need not know who runs it"},
-	{"child", "internal/sandbox/child", "", "runs before main in the sandboxed process: every import is start-up time of every program"},
-	{"nouns", ".", "os net", "what is passed between the parts"},
+	{"nouns", ".", "os net cutroom/internal/sandbox/child", "what is passed between the parts"},
+	{"child", "internal/sandbox/child", "", "runs before main in the sandboxed process: every import, the nouns too, is start-up time of every program"},
 }
 
 // sideways are the imports between packages of one level that are allowed.
@@ -60,7 +63,7 @@ var homes = []home{
 	{"net/url", "*", "text as values; opens nothing"},
 	{"database/sql", "internal/store tests", "one SQL text, in one place"},
 	{"syscall", "internal/sandbox internal/stage internal/testenv tests", "kernel calls are for the sandbox and for publishing without overwriting; testenv takes a file lock"},
-	{"unsafe", "internal/sandbox internal/onnx", "system calls and a C interface without cgo"},
+	{"unsafe", "internal/sandbox internal/onnx tests", "system calls and a C interface without cgo"},
 	{"golang.org/x/sys", "internal/sandbox internal/stage tests", "as syscall"},
 
 	{"github.com/ebitengine/purego", "internal/onnx", "loads ONNX Runtime; its presence changes what the Go runtime can do (docs/decisions/0004)"},
@@ -112,10 +115,10 @@ func importFaults(files []source) []string {
 			if err != nil {
 				panic(err) // the parser accepted it
 			}
-			why := ""
-			if own, isOwn := ownFolder(path); isOwn {
+			why := never(f, from, path)
+			if own, isOwn := ownFolder(path); why == "" && isOwn {
 				why = refusedOwn(f, from, own)
-			} else {
+			} else if why == "" {
 				why = refusedOther(f, from, path)
 			}
 			if why != "" {
@@ -127,6 +130,21 @@ func importFaults(files []source) []string {
 		}
 	}
 	return faults
+}
+
+// never says why no package of the layer of f may import path, "" if some may.
+func never(f source, from, path string) string {
+	l := layers[rank(from)]
+	first, _, _ := strings.Cut(path, "/")
+	switch {
+	case f.isTest() || strings.HasSuffix(f.dir, "test"):
+		return ""
+	case slices.Contains(strings.Fields(l.never), path):
+		return fmt.Sprintf("never in %s: %s", l.name, l.reason)
+	case slices.Contains(stdOnly, l.name) && strings.Contains(first, "."):
+		return fmt.Sprintf("standard library only in %s: %s", l.name, l.reason)
+	}
+	return ""
 }
 
 // refusedOwn says why f, of the unit from, may not import our own folder, "" if it
@@ -163,9 +181,6 @@ func refusedOwn(f source, from, folder string) string {
 // refusedOther says why f may not import a package that is not ours.
 func refusedOther(f source, from, path string) string {
 	isTest := f.isTest() || strings.HasSuffix(f.dir, "test")
-	if l := layers[rank(from)]; !isTest && slices.Contains(strings.Fields(l.never), path) {
-		return fmt.Sprintf("never in %s: %s", l.name, l.reason)
-	}
 	best := home{}
 	for _, h := range homes {
 		if within(path, h.path) && len(h.path) > len(best.path) {
