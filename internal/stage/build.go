@@ -1,0 +1,75 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+
+	"cutroom"
+)
+
+// Build is a result in the making, in a private folder that no reader sees.
+// It ends with [Build.Seal] or [Build.Discard]; a crash leaves the folder to the
+// next run, which moves it to .pending.
+type Build struct {
+	lock    *Lock
+	private *private
+	done    bool
+}
+
+// Begin makes the private folder for what lock names. Leftovers of crashed builds
+// are moved to .pending on the way; they never block.
+func (s *Stage) Begin(ctx context.Context, lock *Lock) (*Build, error) {
+	root, err := s.madeRoot()
+	if err != nil {
+		return nil, s.fault("open", ".", err)
+	}
+	defer root.close()
+	s.sweep(root)
+	n := lock.name
+	p, err := s.newPrivate(ctx, root, n.Tool+"."+n.Source.Short()+"."+n.Invocation.Short())
+	if err != nil {
+		return nil, s.fault("begin a build in", buildingFolder, err)
+	}
+	return &Build{lock: lock, private: p}, nil
+}
+
+// Dir returns the absolute path of the private folder: what a sandbox grants to
+// its programs for writing.
+func (b *Build) Dir() string {
+	s := b.private.stage
+	return filepath.Join(s.workspace, filepath.FromSlash(s.shown(b.private.path())))
+}
+
+// Put writes data as the new file name of the folder; folders on the way are made.
+func (b *Build) Put(name string, data []byte) error {
+	if !artifactPath(name) {
+		return cutroom.Errorf(cutroom.Invalid, "%q cannot name an artifact", name)
+	}
+	s := b.private.stage
+	folder, err := b.private.dir.makeDirs(path.Dir(name))
+	if err != nil {
+		return s.fault("write", b.private.path(), err)
+	}
+	defer folder.close()
+	f, err := folder.create(path.Base(name), 0o600)
+	if err != nil {
+		return s.fault("write", path.Join(b.private.path(), name), err)
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return s.fault("write", b.private.path(), err)
+	}
+	return nil
+}
+
+// Discard deletes the private folder. After Seal it does nothing, so that it can
+// be deferred.
+func (b *Build) Discard() error {
+	if b.done {
+		return nil
+	}
+	b.done = true
+	return b.private.stage.fault("discard", b.private.path(), b.private.remove())
+}

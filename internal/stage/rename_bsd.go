@@ -1,0 +1,5 @@
+//go:build unix && !linux && !darwin
+
+package stage
+
+func renameNoReplace(int, string, int, string) error { return errUnsupported }
