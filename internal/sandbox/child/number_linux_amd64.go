@@ -1,0 +1,6 @@
+package child
+
+const (
+	sysExecveat = 322
+	sysPpoll    = 271
+)

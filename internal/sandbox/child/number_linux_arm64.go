@@ -1,0 +1,6 @@
+package child
+
+const (
+	sysExecveat = 281
+	sysPpoll    = 73
+)
