@@ -52,53 +52,104 @@ func TestBadCommandsAreRefused(t *testing.T) {
 	t.Parallel()
 	const in = "-nostdin -protocol_whitelist file -i file:/proc/self/fd/4 "
 	bad := []struct{ program, args string }{
-		{"ffmpeg", "-protocol_whitelist file -i file:/proc/self/fd/4 o.mp4"},                                     // no -nostdin
-		{"ffmpeg", "-nostdin -i file:/proc/self/fd/4 o.mp4"},                                                     // no whitelist
-		{"ffmpeg", in + "-i file:/proc/self/fd/5 o.mp4"},                                                         // none for the second input
-		{"ffmpeg", "-nostdin -protocol_whitelist file o.mp4 -i file:/proc/self/fd/4 p.mp4"},                      // none in the input's group
-		{"ffmpeg", "-nostdin -protocol_whitelist file,pipe -i file:/proc/self/fd/4 o.mp4"},                       // too wide
-		{"ffmpeg", "-nostdin -protocol_whitelist file,http -i file:/proc/self/fd/4 o.mp4"},                       //
-		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/proc/self/fd/3 o.mp4"},                            // the pipe, not an input
-		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/proc/self/fd/6 o.mp4"},                            // not granted
-		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/proc/self/fd/04 o.mp4"},                           // not its spelling
-		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/proc/self/fd/4/../../../etc/passwd o.mp4"},        //
-		{"ffmpeg", "-nostdin -protocol_whitelist file -i /etc/passwd o.mp4"},                                     //
-		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/etc/passwd o.mp4"},                                //
-		{"ffmpeg", "-nostdin -protocol_whitelist file -i concat:a|b o.mp4"},                                      //
-		{"ffmpeg", "-nostdin -protocol_whitelist file -f concat -i l.txt o.mp4"},                                 //
-		{"ffmpeg", "-nostdin -protocol_whitelist file -f hls -i l.m3u8 o.mp4"},                                   //
-		{"ffmpeg", in + "-f tee a.mp4"}, {"ffmpeg", in + "-f segment a%d.mp4"}, {"ffmpeg", in + "-f hls a.m3u8"}, //
-		{"ffmpeg", in + "/tmp/o.mp4"}, {"ffmpeg", in + "../o.mp4"}, {"ffmpeg", in + "file:o.mp4"}, {"ffmpeg", in + "a/b.mp4"}, //
-		{"ffmpeg", in + "http://x/o.mp4"}, {"ffmpeg", in + "pipe:4"}, {"ffmpeg", in + "pipe:2"}, {"ffmpeg", in + "a%s.png"}, //
-		{"ffmpeg", in + "a%d%d.png"}, {"ffmpeg", in + "-report o.mp4"}, {"ffmpeg", in + "-attach x.ttf o.mkv"}, //
-		{"ffmpeg", in + "-vstats_file v.log o.mp4"}, {"ffmpeg", in + "-filter_complex_script s.txt o.mp4"}, //
-		{"ffmpeg", in + "-filter_script:v s.txt o.mp4"}, {"ffmpeg", in + "-/filter:v s.txt o.mp4"}, //
-		{"ffmpeg", in + "-progress http://x o.mp4"}, {"ffmpeg", in + "-progress p.txt o.mp4"}, //
-		{"ffmpeg", in + "-dump_attachment:t x o.mp4"}, {"ffmpeg", in + "-passlogfile p o.mp4"}, {"ffmpeg", in + "-sdp_file s o.mp4"},
-		{"ffmpeg", in + "-init_hw_device vulkan o.mp4"}, {"ffmpeg", in + "-enable_drefs 1 o.mp4"},
-		{"ffmpeg", in + "-x264-params stats=x.log o.mp4"}, {"ffmpeg", in + "-x264-params keyint=1:qpfile=/etc/passwd o.mp4"},
-		{"ffmpeg", in + "-x265-params csv=x.csv o.mp4"}, {"ffmpeg", in + "-bsf:v movie=/x o.mp4"},
-		{"ffmpeg", in + "-vf"}, {"ffmpeg", in + "-t 1;2 o.mp4"}, {"ffmpeg", in + "-c:v /etc/passwd o.mp4"}, {"ffmpeg", in + "-map ../x o.mp4"},
-		{"ffmpeg", in + "-vf movie=/etc/passwd o.mp4"}, {"ffmpeg", in + "-vf null,amovie=x o.mp4"}, {"ffmpeg", in + "-vf mo\\vie=x o.mp4"},
-		{"ffmpeg", in + "-vf 'movie'=x o.mp4"}, {"ffmpeg", in + "-filter_complex [0:v]null[a];movie=x[b] o.mp4"},
-		{"ffmpeg", in + "-vf subtitles=/etc/passwd o.mp4"}, {"ffmpeg", in + "-vf subtitles=filename=../a.srt o.mp4"}, {"ffmpeg", in + "-vf ass=f=/x o.mp4"},
-		{"ffmpeg", in + "-vf lut3d=/x.cube o.mp4"}, {"ffmpeg", in + "-vf lut3d=fi\\le=/x o.mp4"}, {"ffmpeg", in + "-vf metadata=print:file=/tmp/x o.mp4"},
-		{"ffmpeg", in + "-vf metadata=print:k:v:less:e:/tmp/x o.mp4"}, {"ffmpeg", in + "-vf metadata=print:file='/tmp/x' o.mp4"},
-		{"ffmpeg", in + "-vf metadata=print:file='pipe\\:9' o.mp4"}, {"ffmpeg", in + "-vf metadata=print:file='http\\://x' o.mp4"},
-		{"ffmpeg", in + "-vf metadata=print:file=concat\\\\:a o.mp4"}, {"ffmpeg", in + "-vf psnr=/tmp/x o.mp4"}, {"ffmpeg", in + "-vf ssim=f=/tmp/x o.mp4"},
-		{"ffmpeg", in + "-vf sendcmd=f=x o.mp4"}, {"ffmpeg", in + "-vf drawtext=textfile=/etc/passwd:expansion=none o.mp4"},
-		{"ffmpeg", in + "-vf drawtext=textfile=a.txt o.mp4"}, {"ffmpeg", in + "-vf drawtext=/etc/fonts/x.ttf o.mp4"},
-		{"ffmpeg", in + "-vf drawtext=/text=/etc/passwd o.mp4"}, {"ffmpeg", in + "-vf scale=/w=/etc/passwd o.mp4"},
-		{"ffmpeg", in + "-vf life=/etc/passwd o.mp4"}, {"ffmpeg", in + "-vf deshake=filename=/tmp/x o.mp4"}, {"ffmpeg", in + "-vf deshake=1:2:3:4:5:6:7:8:9:/x o.mp4"},
-		{"ffmpeg", in + "-vf paletteuse=debug_kdtree=/tmp/x o.mp4"}, {"ffmpeg", in + "-vf curves=plot=/tmp/x o.mp4"}, {"ffmpeg", in + "-vf frei0r=x o.mp4"},
-		{"ffmpeg", "-nostdin -f lavfi -i movie=/etc/passwd o.mp4"}, {"ffmpeg", "-filters -report"},
-		{"ffprobe", "-show_streams file:/proc/self/fd/4"}, {"ffprobe", "-protocol_whitelist file -o /tmp/x file:/proc/self/fd/4"},
-		{"ffprobe", "-protocol_whitelist file file:/proc/self/fd/4 file:/proc/self/fd/5"}, {"ffprobe", "-protocol_whitelist file"},
-		{"ffprobe", "-protocol_whitelist file -protocol_whitelist file,pipe file:/proc/self/fd/4"}, {"ffprobe", "-protocol_whitelist file -f lavfi color"},
-		{"tesseract", "/etc/passwd stdout"}, {"tesseract", "/proc/self/fd/4 /tmp/o"}, {"tesseract", "/proc/self/fd/4 o /etc/passwd"},
-		{"tesseract", "/proc/self/fd/4 o --user-words /etc/passwd"}, {"tesseract", "/proc/self/fd/4 o -c debug_file=/tmp/x"},
-		{"tesseract", "/proc/self/fd/4 o --tessdata-dir /tmp"}, {"tesseract", "/proc/self/fd/4 o -c user_words_file=x"},
-		{"speech", "--model=/etc/passwd"}, {"speech", "/etc/passwd"}, {"speech", "--x=../y"}, {"speech", "/proc/self/fd/9"}, {"speech", "--Up"},
+		{"ffmpeg", "-protocol_whitelist file -i file:/proc/self/fd/4 o.mp4"},                              // no -nostdin
+		{"ffmpeg", "-nostdin -i file:/proc/self/fd/4 o.mp4"},                                              // no whitelist
+		{"ffmpeg", in + "-i file:/proc/self/fd/5 o.mp4"},                                                  // none for the second input
+		{"ffmpeg", "-nostdin -protocol_whitelist file o.mp4 -i file:/proc/self/fd/4 p.mp4"},               // none in the input's group
+		{"ffmpeg", "-nostdin -protocol_whitelist file,pipe -i file:/proc/self/fd/4 o.mp4"},                // too wide
+		{"ffmpeg", "-nostdin -protocol_whitelist file,http -i file:/proc/self/fd/4 o.mp4"},                //
+		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/proc/self/fd/3 o.mp4"},                     // the pipe, not an input
+		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/proc/self/fd/6 o.mp4"},                     // not granted
+		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/proc/self/fd/04 o.mp4"},                    // not its spelling
+		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/proc/self/fd/4/../../../etc/passwd o.mp4"}, //
+		{"ffmpeg", "-nostdin -protocol_whitelist file -i /etc/passwd o.mp4"},                              //
+		{"ffmpeg", "-nostdin -protocol_whitelist file -i file:/etc/passwd o.mp4"},                         //
+		{"ffmpeg", "-nostdin -protocol_whitelist file -i concat:a|b o.mp4"},                               //
+		{"ffmpeg", "-nostdin -protocol_whitelist file -f concat -i l.txt o.mp4"},                          //
+		{"ffmpeg", "-nostdin -protocol_whitelist file -f hls -i l.m3u8 o.mp4"},                            //
+		{"ffmpeg", in + "-f tee a.mp4"},
+		{"ffmpeg", in + "-f segment a%d.mp4"},
+		{"ffmpeg", in + "-f hls a.m3u8"}, //
+		{"ffmpeg", in + "/tmp/o.mp4"},
+		{"ffmpeg", in + "../o.mp4"},
+		{"ffmpeg", in + "file:o.mp4"},
+		{"ffmpeg", in + "a/b.mp4"}, //
+		{"ffmpeg", in + "http://x/o.mp4"},
+		{"ffmpeg", in + "pipe:4"},
+		{"ffmpeg", in + "pipe:2"},
+		{"ffmpeg", in + "a%s.png"}, //
+		{"ffmpeg", in + "a%d%d.png"},
+		{"ffmpeg", in + "-report o.mp4"},
+		{"ffmpeg", in + "-attach x.ttf o.mkv"}, //
+		{"ffmpeg", in + "-vstats_file v.log o.mp4"},
+		{"ffmpeg", in + "-filter_complex_script s.txt o.mp4"}, //
+		{"ffmpeg", in + "-filter_script:v s.txt o.mp4"},
+		{"ffmpeg", in + "-/filter:v s.txt o.mp4"}, //
+		{"ffmpeg", in + "-progress http://x o.mp4"},
+		{"ffmpeg", in + "-progress p.txt o.mp4"}, //
+		{"ffmpeg", in + "-dump_attachment:t x o.mp4"},
+		{"ffmpeg", in + "-passlogfile p o.mp4"},
+		{"ffmpeg", in + "-sdp_file s o.mp4"},
+		{"ffmpeg", in + "-init_hw_device vulkan o.mp4"},
+		{"ffmpeg", in + "-enable_drefs 1 o.mp4"},
+		{"ffmpeg", in + "-x264-params stats=x.log o.mp4"},
+		{"ffmpeg", in + "-x264-params keyint=1:qpfile=/etc/passwd o.mp4"},
+		{"ffmpeg", in + "-x265-params csv=x.csv o.mp4"},
+		{"ffmpeg", in + "-bsf:v movie=/x o.mp4"},
+		{"ffmpeg", in + "-vf"},
+		{"ffmpeg", in + "-t 1;2 o.mp4"},
+		{"ffmpeg", in + "-c:v /etc/passwd o.mp4"},
+		{"ffmpeg", in + "-map ../x o.mp4"},
+		{"ffmpeg", in + "-vf movie=/etc/passwd o.mp4"},
+		{"ffmpeg", in + "-vf null,amovie=x o.mp4"},
+		{"ffmpeg", in + "-vf mo\\vie=x o.mp4"},
+		{"ffmpeg", in + "-vf 'movie'=x o.mp4"},
+		{"ffmpeg", in + "-filter_complex [0:v]null[a];movie=x[b] o.mp4"},
+		{"ffmpeg", in + "-vf subtitles=/etc/passwd o.mp4"},
+		{"ffmpeg", in + "-vf subtitles=filename=../a.srt o.mp4"},
+		{"ffmpeg", in + "-vf ass=f=/x o.mp4"},
+		{"ffmpeg", in + "-vf lut3d=/x.cube o.mp4"},
+		{"ffmpeg", in + "-vf lut3d=fi\\le=/x o.mp4"},
+		{"ffmpeg", in + "-vf metadata=print:file=/tmp/x o.mp4"},
+		{"ffmpeg", in + "-vf metadata=print:k:v:less:e:/tmp/x o.mp4"},
+		{"ffmpeg", in + "-vf metadata=print:file='/tmp/x' o.mp4"},
+		{"ffmpeg", in + "-vf metadata=print:file='pipe\\:9' o.mp4"},
+		{"ffmpeg", in + "-vf metadata=print:file='http\\://x' o.mp4"},
+		{"ffmpeg", in + "-vf metadata=print:file=concat\\\\:a o.mp4"},
+		{"ffmpeg", in + "-vf psnr=/tmp/x o.mp4"},
+		{"ffmpeg", in + "-vf ssim=f=/tmp/x o.mp4"},
+		{"ffmpeg", in + "-vf sendcmd=f=x o.mp4"},
+		{"ffmpeg", in + "-vf drawtext=textfile=/etc/passwd:expansion=none o.mp4"},
+		{"ffmpeg", in + "-vf drawtext=textfile=a.txt o.mp4"},
+		{"ffmpeg", in + "-vf drawtext=/etc/fonts/x.ttf o.mp4"},
+		{"ffmpeg", in + "-vf drawtext=/text=/etc/passwd o.mp4"},
+		{"ffmpeg", in + "-vf scale=/w=/etc/passwd o.mp4"},
+		{"ffmpeg", in + "-vf life=/etc/passwd o.mp4"},
+		{"ffmpeg", in + "-vf deshake=filename=/tmp/x o.mp4"},
+		{"ffmpeg", in + "-vf deshake=1:2:3:4:5:6:7:8:9:/x o.mp4"},
+		{"ffmpeg", in + "-vf paletteuse=debug_kdtree=/tmp/x o.mp4"},
+		{"ffmpeg", in + "-vf curves=plot=/tmp/x o.mp4"},
+		{"ffmpeg", in + "-vf frei0r=x o.mp4"},
+		{"ffmpeg", "-nostdin -f lavfi -i movie=/etc/passwd o.mp4"},
+		{"ffmpeg", "-filters -report"},
+		{"ffprobe", "-show_streams file:/proc/self/fd/4"},
+		{"ffprobe", "-protocol_whitelist file -o /tmp/x file:/proc/self/fd/4"},
+		{"ffprobe", "-protocol_whitelist file file:/proc/self/fd/4 file:/proc/self/fd/5"},
+		{"ffprobe", "-protocol_whitelist file"},
+		{"ffprobe", "-protocol_whitelist file -protocol_whitelist file,pipe file:/proc/self/fd/4"},
+		{"ffprobe", "-protocol_whitelist file -f lavfi color"},
+		{"tesseract", "/etc/passwd stdout"},
+		{"tesseract", "/proc/self/fd/4 /tmp/o"},
+		{"tesseract", "/proc/self/fd/4 o /etc/passwd"},
+		{"tesseract", "/proc/self/fd/4 o --user-words /etc/passwd"},
+		{"tesseract", "/proc/self/fd/4 o -c debug_file=/tmp/x"},
+		{"tesseract", "/proc/self/fd/4 o --tessdata-dir /tmp"},
+		{"tesseract", "/proc/self/fd/4 o -c user_words_file=x"},
+		{"speech", "--model=/etc/passwd"},
+		{"speech", "/etc/passwd"},
+		{"speech", "--x=../y"},
+		{"speech", "/proc/self/fd/9"},
+		{"speech", "--Up"},
 	}
 	for _, b := range bad {
 		if err := Check(Programs()[b.program], split(b.args), grantsFor(testGrants)); err == nil {
@@ -164,8 +215,11 @@ func TestRenderMatchesCheck(t *testing.T) {
 func TestRenderRefusesBadAtoms(t *testing.T) {
 	t.Parallel()
 	g := Grants{Inputs: 1, Pipes: 1, Data: map[string]string{"m": "/m"}}
-	for _, a := range []Atom{In(-1), In(1), Pipe(2), Pipe(-1), Out("/x"), Out("a/b"), Out("-x"), Out("a:b"), Out(""), Out("a..b"), Out(".a"),
-		Int{5, 0, 4}, Decimal("1e3"), Decimal("NaN"), Decimal(""), Data("n")} {
+	for _, a := range []Atom{
+		In(-1), In(1), Pipe(2), Pipe(-1), Out("/x"), Out("a/b"), Out("-x"), Out("a:b"), Out(""), Out("a..b"), Out(".a"),
+		Int{5, 0, 4},
+		Decimal("1e3"), Decimal("NaN"), Decimal(""), Data("n"),
+	} {
 		if s, err := Render(Command{Program: "ffmpeg", Args: []Atom{a}}, ffmpegTable(), g); err == nil {
 			t.Errorf("%#v became %q", a, s)
 		}

@@ -13,7 +13,7 @@ type Kind string
 const (
 	Flag      Kind = ""          // no value
 	Number    Kind = "number"    // 12, -0.5, 30000/1001, 800k
-	Name      Kind = "word"      // letters, digits and . _ + : , | - and no slash
+	Name      Kind = "word"      // letters, digits and . _ + : , # - and no slash
 	Size      Kind = "size"      // 1280x720, or a word
 	Text      Kind = "text"      // any printable text that the program opens nothing by
 	Expr      Kind = "expr"      // an arithmetic expression

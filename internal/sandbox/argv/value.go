@@ -64,7 +64,7 @@ func isNumber(s string) bool {
 // isWord reports whether s is a word or a list of words: no slash, no blank, no "..",
 // and not the look of an option (-1 is none).
 func isWord(s string) bool {
-	if !only(s, "_+.:|,#-", 512) || strings.Contains(s, "..") {
+	if !only(s, "_+.:,#-", 512) || strings.Contains(s, "..") {
 		return false
 	}
 	return s[0] != '-' || len(s) > 1 && digit(s[1])
