@@ -1,0 +1,397 @@
+package ffmpeg
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/sandbox/argv"
+)
+
+// FrameOptions says which frames to take and how.
+type FrameOptions struct {
+	Times     []cutroom.Micros // on the public axis; each names the frame shown at that time
+	Width     int              // of the JPEG, at most; 0 is the display width. Never enlarged
+	Full      bool             // also write each frame at display size, from the same decode
+	Keyframes bool             // take the key frame at or before each time: cheaper, less exact
+}
+
+// Frame is one frame that was taken.
+type Frame struct {
+	File       string         // JPEG in the private folder
+	FullFile   string         // JPEG at display size, when asked for
+	Requested  cutroom.Micros // the time that was asked for
+	PTS        Ticks          // decoded presentation time, file's timeline
+	Time       cutroom.Micros // the same on the public axis
+	Width      int            // of File
+	Height     int
+	FullWidth  int // of FullFile
+	FullHeight int
+	Notes      []string // e.g. HDR that could not be tone-mapped
+}
+
+// SkippedFrame is a time that gave no frame of its own.
+type SkippedFrame struct {
+	Requested cutroom.Micros
+	Reason    string
+}
+
+// FrameJob takes frames out of a video by their time. It seeks to all of them in one
+// process, or decodes the span once where that is cheaper, and asks again, further
+// back, for times where no frame came out: a time names the frame whose presentation
+// interval contains it, so the frame may start long before. Drive it as a [Prober].
+type FrameJob struct {
+	in       int
+	format   Format
+	doc      *Document
+	stream   *Stream
+	opts     FrameOptions
+	decoder  []argv.Atom
+	small    display
+	full     display
+	pending  []*target
+	batch    []*target
+	all      []*target
+	rounds   int
+	finished bool
+}
+
+// target is one asked time on its way to a frame.
+type target struct {
+	n          int // from 1, names the files
+	requested  cutroom.Micros
+	want       Ticks // the frame starts at or before this tick
+	from, to   Ticks // ticks looked at by this attempt: from ≤ PTS ≤ to
+	tries      int
+	pts        Ticks
+	found      bool
+	exhausted  bool
+	unreadable bool
+}
+
+// NewFrameJob returns a job over input in of the call. A time beyond the duration is
+// an error that names it; a time between the last frame's start and the end, or
+// where only the sound goes on, is the last frame.
+func NewFrameJob(in int, f Format, d *Document, a *Abilities, o FrameOptions) (*FrameJob, error) {
+	s, err := d.VideoStream()
+	if err != nil {
+		return nil, err
+	}
+	dec, err := s.decoder(a)
+	if err != nil {
+		return nil, err
+	}
+	j := &FrameJob{in: in, format: f, doc: d, stream: s, opts: o, decoder: dec, small: s.Video.display(a, false), full: s.Video.display(a, true)}
+	for i, t := range o.Times {
+		if t < 0 || t > d.DurationSeconds && t > 0 {
+			return nil, cutroom.Errorf(cutroom.Invalid, "time %s s is outside the video, which is %s s long", t, d.DurationSeconds).
+				WithHint("ask for times from 0 to %s", d.DurationSeconds)
+		}
+		tg := &target{n: i + 1, requested: t, want: j.lastTick(t)}
+		j.all = append(j.all, tg)
+	}
+	j.pending = slices.Clone(j.all)
+	slices.SortStableFunc(j.pending, func(a, b *target) int { return int(max(-1, min(1, a.want-b.want))) })
+	return j, nil
+}
+
+// lastTick returns the tick that the frame shown at public time t starts at or before.
+func (j *FrameJob) lastTick(t cutroom.Micros) Ticks {
+	s := j.stream
+	want := LastTick(t+j.doc.ZeroSeconds, s.TimeBase)
+	if s.DurationTicks > 0 {
+		want = min(want, s.StartTicks+s.DurationTicks-1)
+	}
+	return max(want, s.StartTicks)
+}
+
+// step returns the length of an ordinary frame, 40 ms when unknown.
+func (j *FrameJob) step() cutroom.Micros {
+	if r := j.stream.Video.FrameRate; r.Known() {
+		return max(1000, cutroom.Micros(muldiv(secondMicros, r.Den, r.Num, ceil)))
+	}
+	return 40_000
+}
+
+const secondMicros = int64(cutroom.Second)
+
+// reach returns how far before the wanted tick an attempt looks.
+func (j *FrameJob) reach(tries int) cutroom.Micros {
+	r := j.step() + 2000 // clocks of a millisecond shift a frame by up to one
+	if v := j.stream.Video.VFR; v.Variable {
+		r = max(2*j.step(), 200_000)
+	}
+	for range tries {
+		r = max(8*r, cutroom.Second)
+	}
+	return min(r, maxTime)
+}
+
+// seekable reports whether ffmpeg can start in the middle of the file exactly.
+func (j *FrameJob) seekable() bool {
+	switch {
+	case slices.Contains([]string{"image/gif", "image/apng", "video/h264", "video/h265"}, j.doc.MediaType), j.stream.Video.StillImage:
+		return false
+	}
+	return true
+}
+
+// Lead is how much earlier than wanted a demuxer must start: MPEG streams have no
+// index, so ffmpeg lands near a time, not before it.
+func (j *FrameJob) lead(tries int) cutroom.Micros {
+	if !slices.Contains([]string{"mpegts", "mpeg"}, j.doc.FormatName) {
+		return 0
+	}
+	l := max(5*cutroom.Second, j.stream.KeyGap+cutroom.Second)
+	for range tries {
+		l *= 2
+	}
+	return l
+}
+
+// Bounds of one process: inputs each hold a decoder with its reference pictures.
+const (
+	maxInputs     = 16
+	pixelBudget   = 16 * 1920 * 1088
+	maxSplit      = 24
+	framesPerSeek = 40 // decoded for one seek, about half of an ordinary GOP
+)
+
+// Next returns the next run, and false when every time has its frame or its reason.
+func (j *FrameJob) Next() (argv.Command, bool) {
+	if len(j.pending) == 0 || j.finished {
+		j.finished = true
+		return argv.Command{}, false
+	}
+	j.rounds++
+	v := j.stream.Video
+	through := !j.opts.Keyframes && j.through()
+	n := max(1, min(maxInputs, pixelBudget/max(1, v.Width*v.Height)))
+	if through {
+		n = maxSplit
+	}
+	j.batch = j.pending[:min(n, len(j.pending))]
+	for _, t := range j.batch {
+		j.window(t)
+	}
+	return j.command(through), true
+}
+
+// window sets which ticks t's next attempt looks at. What an earlier attempt found
+// empty is not decoded again.
+func (j *FrameJob) window(t *target) {
+	tb := j.stream.TimeBase
+	t.to = t.want
+	if t.tries > 0 {
+		t.to = t.from
+	}
+	t.from = t.want - TicksOf(j.reach(t.tries), tb)
+	if t.from <= j.stream.StartTicks || j.stream.Video.StillImage {
+		t.from, t.exhausted = j.stream.StartTicks-TicksOf(cutroom.Second, tb), true
+	}
+}
+
+// through decides whether one decode over the span of the batch costs less than a
+// seek for each time.
+func (j *FrameJob) through() bool {
+	if !j.seekable() {
+		return true
+	}
+	batch := j.pending[:min(len(j.pending), maxSplit)]
+	if len(batch) < 2 || batch[0].tries > 0 {
+		return false
+	}
+	span := (batch[len(batch)-1].want - batch[0].want).Micros(j.stream.TimeBase)
+	perSeek := cutroom.Micros(framesPerSeek) * j.step()
+	if j.stream.KeyGap > 0 {
+		perSeek = j.stream.KeyGap / 2
+	}
+	return span < perSeek*cutroom.Micros(len(batch))
+}
+
+// start returns where to seek to, in seconds as -ss counts them: from the start that
+// the container states.
+func (j *FrameJob) start(tick Ticks, tries int) cutroom.Micros {
+	at := tick.Micros(j.stream.TimeBase) - j.doc.StartSeconds - j.lead(tries)
+	if !j.seekable() {
+		return 0
+	}
+	return max(0, at)
+}
+
+func (j *FrameJob) command(through bool) argv.Command {
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y", "-copyts")
+	inputs := j.batch
+	if through {
+		inputs = j.batch[:1]
+	}
+	for _, t := range inputs {
+		args = append(args, j.decoder...)
+		if !through {
+			args = append(args, argv.Words("-threads", "1")...)
+		}
+		from := t.from
+		if j.opts.Keyframes {
+			from = t.want
+			args = append(args, argv.Words("-skip_frame", "nokey")...)
+		}
+		args = append(args, argv.Words("-noautorotate", "-noaccurate_seek")...)
+		if s := j.start(from, t.tries); s > 0 {
+			args = append(args, argv.Word("-ss"), argv.Decimal(decimal(s)))
+		}
+		args = append(args, j.format.input(0)...)
+	}
+	args = append(args, argv.Word("-filter_complex"), argv.Graph(j.graph(through)))
+	for _, t := range j.batch {
+		args = append(args, j.output(t, "o", t.file(), "4")...)
+		if j.opts.Full {
+			args = append(args, j.output(t, "p", t.fullFile(), "2")...)
+		}
+	}
+	return argv.Command{
+		Step: fmt.Sprintf("frames%d", j.rounds), Program: "ffmpeg", Args: args, Inputs: []int{j.in}, MayFail: true,
+		Stage: fmt.Sprintf("taking frames %d to %d of %d", len(j.all)-len(j.pending)+1, len(j.all)-len(j.pending)+len(j.batch), len(j.all)),
+	}
+}
+
+func (t *target) file() string     { return fmt.Sprintf("frame-%04d.jpg", t.n) }
+func (t *target) fullFile() string { return fmt.Sprintf("full-%04d.jpg", t.n) }
+
+func (j *FrameJob) output(t *target, label, file, quality string) []argv.Atom {
+	as := argv.Words("-map", fmt.Sprintf("[%s%d]", label, t.n), "-fps_mode", "passthrough", "-c:v", "mjpeg", "-q:v", quality, "-f", "image2", "-update", "1")
+	return append(as, argv.Out(file))
+}
+
+// graph builds one chain per time: cut to the window, print the presentation time,
+// show.
+func (j *FrameJob) graph(through bool) string {
+	var g []string
+	if through {
+		split := fmt.Sprintf("[0:%d]split=%d", j.stream.Index, len(j.batch))
+		for _, t := range j.batch {
+			split += fmt.Sprintf("[i%d]", t.n)
+		}
+		g = append(g, split)
+	}
+	w, h := j.stream.Video.Fit(j.opts.Width)
+	for k, t := range j.batch {
+		source := fmt.Sprintf("[%d:%d]", k, j.stream.Index)
+		if through {
+			source = fmt.Sprintf("[i%d]", t.n)
+		}
+		cut := fmt.Sprintf("trim=start_pts=%d:end_pts=%d", t.from, t.to+1)
+		if j.opts.Keyframes {
+			cut = "trim=end_frame=1"
+		}
+		chain := fmt.Sprintf("%s%s,%s", source, cut, printTime(t.n))
+		id := strconv.Itoa(t.n)
+		if j.opts.Full {
+			fw, fh := j.stream.Video.Fit(0)
+			chain += fmt.Sprintf(",split[s%s][f%s];[f%s]%s[p%s];[s%s]", id, id, id, j.full.filters(fw, fh, "f"+id), id, id)
+		} else {
+			chain += ","
+		}
+		g = append(g, chain+j.small.filters(w, h, "s"+id)+"[o"+id+"]")
+	}
+	return strings.Join(g, ";")
+}
+
+// printTime returns the filters that print a frame's time and mark it with n. Only
+// our own key is printed: a file's tags could imitate these lines.
+func printTime(n int) string {
+	return fmt.Sprintf("metadata=mode=delete:key=cutroom,metadata=mode=add:key=cutroom:value=%d,metadata=mode=print:key=cutroom:file=-", n)
+}
+
+// Feed takes what the run that Next returned left behind.
+func (j *FrameJob) Feed(res argv.Result) error {
+	if len(j.batch) == 0 {
+		return fmt.Errorf("a result was fed without a run")
+	}
+	found := printedFrames(res.Stdout)
+	for _, t := range j.batch {
+		if list := found[t.n]; len(list) > 0 {
+			t.pts, t.found = slices.Max(list), true
+		}
+		t.tries++
+	}
+	rest := j.pending[len(j.batch):]
+	var again []*target
+	for _, t := range j.batch {
+		switch early := j.opts.Keyframes && t.found && t.pts > t.want && !t.exhausted; {
+		case t.found && !early:
+		case t.exhausted || t.tries > 9:
+			t.unreadable = !t.found
+		default:
+			again = append(again, t)
+		}
+	}
+	j.pending, j.batch = append(slices.Clone(rest), again...), nil
+	return nil
+}
+
+// printedFrames reads what the metadata filter printed: a line with the frame's
+// time, then one with the number of the time it belongs to.
+func printedFrames(out []byte) map[int][]Ticks {
+	found := map[int][]Ticks{}
+	var pts Ticks
+	ok := false
+	for line := range bytes.Lines(out) {
+		s := strings.TrimSpace(string(line))
+		if n, is := strings.CutPrefix(s, "cutroom="); is {
+			if k, err := strconv.Atoi(n); err == nil && ok {
+				found[k] = append(found[k], pts)
+			}
+			ok = false
+			continue
+		}
+		pts, ok = printedPTS(s)
+	}
+	return found
+}
+
+// printedPTS reads the ticks of a line "frame:0    pts:158000  pts_time:5.26667".
+func printedPTS(line string) (Ticks, bool) {
+	if !strings.HasPrefix(line, "frame:") {
+		return 0, false
+	}
+	_, rest, ok := strings.Cut(line, " pts:")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(strings.SplitN(strings.TrimSpace(rest), " ", 2)[0]), 10, 64)
+	return Ticks(n), err == nil
+}
+
+// Frames returns the frames in the order they were asked for, and the times that
+// gave none or the same frame as another.
+func (j *FrameJob) Frames() ([]Frame, []SkippedFrame) {
+	var frames []Frame
+	var skipped []SkippedFrame
+	seen := map[Ticks]cutroom.Micros{}
+	for _, t := range j.all {
+		first, twice := seen[t.pts]
+		switch {
+		case !t.found:
+			skipped = append(skipped, SkippedFrame{t.requested, "no frame at or before this time can be decoded"})
+			continue
+		case twice:
+			skipped = append(skipped, SkippedFrame{t.requested, fmt.Sprintf("the same frame as at %s s", first)})
+			continue
+		}
+		seen[t.pts] = t.requested
+		f := Frame{File: t.file(), Requested: t.requested, PTS: t.pts, Time: max(0, j.doc.Time(j.stream, t.pts))}
+		f.Width, f.Height = j.stream.Video.Fit(j.opts.Width)
+		if j.opts.Full {
+			f.FullFile = t.fullFile()
+			f.FullWidth, f.FullHeight = j.stream.Video.Fit(0)
+		}
+		if j.small.fallback {
+			f.Notes = append(f.Notes, "HDR colours were not tone-mapped: this ffmpeg lacks zscale or tonemap")
+		}
+		frames = append(frames, f)
+	}
+	return frames, skipped
+}
