@@ -168,7 +168,7 @@ func (s *Stage) fault(doing, p string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case diskFull(err):
-		return cutroom.Errorf(cutroom.Unavailable, "the disk is full: cannot write in %q", where).
+		return cutroom.Errorf(cutroom.Unavailable, "the disk is full: cannot write in %q", s.shown(".")).
 			WithHint("free space there, or run `cutroom prune`, then repeat the call").WithCause(err)
 	case tooLarge(err):
 		return cutroom.Errorf(cutroom.Limit, "a file in %q would be larger than allowed", where).WithCause(err)

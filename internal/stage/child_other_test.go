@@ -1,0 +1,6 @@
+//go:build !linux
+
+package stage
+
+// childFillsDisk needs a mount namespace.
+func childFillsDisk(string) int { return 2 }
