@@ -25,9 +25,10 @@ var stdOnly = []string{"argv", "nouns", "child"}
 
 // layers is the list of docs/architecture.md, from the top down.
 var layers = []layer{
-	{"main", "cmd/cutroom bench scripts", "", "builds the parts and opens a door: the only place that knows concrete ones (in scripts, tests only)"},
+	{"main", "cmd/cutroom bench scripts internal/docgen/gen", "", "builds the parts and opens a door: the only place that knows concrete ones (docgen/gen writes pages from the registry; scripts holds tests only)"},
 	{"doors", "internal/cli internal/mcpserver internal/httpapi internal/gateway internal/console", "", "a way in; doors do no work and never call each other"},
 	{"setup", "internal/setup", "", "finds and pins programs for the commands setup and doctor, which are doors' work"},
+	{"docgen", "internal/docgen", "", "contract and reference pages, written from a registry that it is given: doors' work, too"},
 	{"agent", "internal/agent", "", "calls tools through the engine only"},
 	{"job", "internal/job", "", "a job is a stored call of the engine"},
 	{"engine", "internal/engine", "", "the one path that every call takes"},
@@ -35,7 +36,7 @@ var layers = []layer{
 	{"families", "internal/tools/*", "os net", "a tool is typed facts and pure planning: it opens no path; it calls another tool by id through its Env, never by import"},
 	{"tool", "internal/tool", "", "what a tool is"},
 	{"knowledge", "internal/ffmpeg internal/evidence internal/edl", "os net", "pure functions, no input or output"},
-	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/event internal/store internal/config internal/docgen internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
+	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/event internal/store internal/config internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
 	{"argv", "internal/sandbox/argv", "os net", "typed program arguments: pure, so that those who plan a run need not know who runs it"},
 	{"nouns", ".", "os net cutroom/internal/sandbox/child", "what is passed between the parts"},
 	{"child", "internal/sandbox/child", "", "runs before main in the sandboxed process: every import, the nouns too, is start-up time of every program"},
