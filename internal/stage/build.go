@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"errors"
+	"os"
 	"path"
 	"path/filepath"
 
@@ -42,26 +43,43 @@ func (b *Build) Dir() string {
 	return filepath.Join(s.workspace, filepath.FromSlash(s.shown(b.private.path())))
 }
 
-// Put writes data as the new file name of the folder; folders on the way are made.
-func (b *Build) Put(name string, data []byte) error {
+// Create makes the new file name of the folder, to be written; folders on the way
+// are made.
+func (b *Build) Create(name string) (*os.File, error) {
 	if !artifactPath(name) {
-		return cutroom.Errorf(cutroom.Invalid, "%q cannot name an artifact", name)
+		return nil, cutroom.Errorf(cutroom.Invalid, "%q cannot name an artifact", name)
 	}
 	s := b.private.stage
 	folder, err := b.private.dir.makeDirs(path.Dir(name))
 	if err != nil {
-		return s.fault("write", b.private.path(), err)
+		return nil, s.fault("write", b.private.path(), err)
 	}
 	defer folder.close()
 	f, err := folder.create(path.Base(name), 0o600)
 	if err != nil {
-		return s.fault("write", path.Join(b.private.path(), name), err)
+		return nil, s.fault("write", path.Join(b.private.path(), name), err)
+	}
+	return f, nil
+}
+
+// Put writes data as the new file name of the folder.
+func (b *Build) Put(name string, data []byte) error {
+	f, err := b.Create(name)
+	if err != nil {
+		return err
 	}
 	_, err = f.Write(data)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return s.fault("write", b.private.path(), err)
+	return b.private.stage.fault("write", b.private.path(), errors.Join(err, f.Close()))
+}
+
+// Open opens a file that a program left in the folder, to read. What is missing,
+// or no plain file, is verification.
+func (b *Build) Open(name string) (*os.File, error) {
+	f, err := b.private.dir.open(name)
+	if err != nil {
+		return nil, b.private.stage.fault("read", b.private.path(), outputError(name, err))
 	}
-	return nil
+	return f, nil
 }
 
 // Discard deletes the private folder. After Seal it does nothing, so that it can

@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "build":
 		os.Exit(childBuilds(os.Getenv("STAGE_ROOT"), os.Getenv("STAGE_FROM")))
+	case "mixed":
+		os.Exit(childDoesEverything(os.Getenv("STAGE_ROOT")))
 	case "one":
 		os.Exit(childBuildsOne(os.Getenv("STAGE_ROOT")))
 	case "full":
@@ -119,6 +121,82 @@ func TestKill(t *testing.T) {
 		t.Errorf("%d results are listed, want %d", count, next)
 	}
 	checkLeftovers(t, s)
+}
+
+// childDoesEverything builds, reviews, publishes and prunes without end.
+func childDoesEverything(root string) int {
+	s, err := Open(root, Options{Key: testKey})
+	for n := 0; err == nil; n++ {
+		err = everything(context.Background(), s, strconv.Itoa(n%5))
+		fmt.Println(n)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+func everything(ctx context.Context, s *Stage, seed string) error {
+	r, err := lookupOrBuild(ctx, s, testName(seed), func() {})
+	if err != nil {
+		return err
+	}
+	if _, err := s.Review(ctx, r.Name().Invocation.Short(), cutroom.Operator); err != nil {
+		return err
+	}
+	f, err := r.Open(ctx, "a")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := s.Publish(ctx, f, "", s.workspace, "out"+seed, true); err != nil {
+		return err
+	}
+	_, err = s.Prune(ctx, PruneOptions{OlderThan: 1, Pending: seed == "3"})
+	return err
+}
+
+// TestKillOfEverything kills in the middle of reviews, publications and prunes too.
+func TestKillOfEverything(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), ".cutroom", "stage")
+	for range 12 {
+		cmd := child(t, "mixed", root)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		if !lines.Scan() {
+			t.Error("the run after a kill did not get through")
+		}
+		time.AfterFunc(time.Duration(rand.IntN(15000))*time.Microsecond, func() { cmd.Process.Kill() })
+		for lines.Scan() {
+		}
+		cmd.Wait()
+	}
+	s := openStage(t, root)
+	for r, err := range s.List(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	for n := range 5 {
+		if err := everything(t.Context(), s, strconv.Itoa(n)); err != nil {
+			t.Error(err)
+		}
+		if b, err := os.ReadFile(filepath.Join(s.workspace, "out"+strconv.Itoa(n))); string(b) != "a" {
+			t.Errorf("output %d holds %q, %v", n, b, err)
+		}
+	}
+	checkLeftovers(t, s)
+	if names, _ := os.ReadDir(filepath.Join(s.workspace, s.rel, pruningFolder)); len(names) != 0 {
+		t.Errorf("half-pruned results stay: %v", names)
+	}
 }
 
 // checkLeftovers expects every crash's rest in .pending with a record, and nothing

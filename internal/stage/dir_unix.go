@@ -223,6 +223,8 @@ func plain(err error) error {
 		return errNotFolder
 	case errors.Is(err, unix.EXDEV):
 		return errEscape
+	case errors.Is(err, unix.EISDIR), errors.Is(err, unix.ENXIO):
+		return errNotRegular
 	}
 	return err
 }

@@ -156,11 +156,14 @@ func privateFile(parent *dir) (*os.File, string, error) {
 		if err == nil && parent.same(name, id) {
 			return f, name, nil
 		}
-		f.Close() // a sweep was faster than the lock
-		if err != nil && err != errBusy {
+		f.Close()
+		if parent.same(name, id) {
 			_ = parent.unlink(name)
+		}
+		if err != nil && err != errBusy {
 			return nil, "", err
 		}
+		// A sweep looked at the file before it was locked: take another.
 	}
 	return nil, "", errBusy
 }
@@ -270,6 +273,10 @@ func (s *Stage) sweepOne(d *dir, name string) {
 	defer f.Close()
 	st, err := statFile(f)
 	if err != nil || tryLock(f) != nil || !d.same(name, st.Identity) {
+		return
+	}
+	// Empty is a file that its maker is about to lock. Size is read under the lock.
+	if st, err = statFile(f); err != nil || st.Size == 0 {
 		return
 	}
 	root, err := s.madeRoot()

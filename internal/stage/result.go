@@ -200,7 +200,7 @@ func (s *Stage) Lookup(ctx context.Context, name Name) (*Result, error) {
 		return nil, s.fault("open", ".", err)
 	}
 	defer root.close()
-	for {
+	for try := 1; ; try++ {
 		r, err := s.load(root, name.folder())
 		if r != nil && err == nil {
 			if r.name != name {
@@ -213,10 +213,11 @@ func (s *Stage) Lookup(ctx context.Context, name Name) (*Result, error) {
 			return r, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case r == nil || exists(root, name.folder()):
+		case r == nil || try == 8 || root.same(name.folder(), r.folder):
 			return nil, err
 		}
-		// A prune took the result away while it was read: look again.
+		// A prune took the result away while it was read, and perhaps a call made it
+		// anew: look again.
 	}
 }
 

@@ -40,6 +40,13 @@ func (s *Stage) Review(ctx context.Context, invocation string, by cutroom.Princi
 		return nil, s.fault("lock", lockFolder, err)
 	}
 	defer h.release()
+	// Only now, under the lock, is it sure to stay.
+	if r, err = s.Lookup(ctx, r.name); err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, cutroom.Errorf(cutroom.NotFound, "the result %s is no longer there", invocation)
+	}
 	d, err := r.openFolder(root)
 	if err != nil {
 		return nil, err

@@ -91,9 +91,9 @@ func (b *Build) collect(ctx context.Context, keep []Keep) (*collection, error) {
 }
 
 func (b *Build) collectOne(ctx context.Context, k Keep) (Artifact, Identity, error) {
-	f, err := b.private.dir.open(k.Path)
+	f, err := b.Open(k.Path)
 	if err != nil {
-		return Artifact{}, Identity{}, outputError(k.Path, err)
+		return Artifact{}, Identity{}, err
 	}
 	defer f.Close()
 	if err := f.Chmod(0o600); err != nil {
@@ -115,7 +115,7 @@ func outputError(p string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return cutroom.Errorf(cutroom.Verification, "the output %q was not made", p)
-	case errors.Is(err, errLink), errors.Is(err, errNotRegular), errors.Is(err, errNotFolder):
+	case errors.Is(err, errLink), errors.Is(err, errNotRegular), errors.Is(err, errNotFolder), errors.Is(err, errEscape):
 		return cutroom.Errorf(cutroom.Verification, "the output %q is not a plain file of its own", p).WithCause(err)
 	}
 	return err

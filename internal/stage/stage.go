@@ -172,8 +172,8 @@ func (s *Stage) fault(doing, p string, err error) error {
 			WithHint("free space there, or run `cutroom prune`, then repeat the call").WithCause(err)
 	case tooLarge(err):
 		return cutroom.Errorf(cutroom.Limit, "a file in %q would be larger than allowed", where).WithCause(err)
-	case errors.Is(err, errLink), errors.Is(err, errEscape), errors.Is(err, errNotFolder):
-		return cutroom.Errorf(cutroom.Denied, "%q is not a plain folder: %s", where, err).
+	case errors.Is(err, errLink), errors.Is(err, errEscape), errors.Is(err, errNotFolder), errors.Is(err, errNotRegular):
+		return cutroom.Errorf(cutroom.Denied, "something else is in the way in %q: %s", where, err).
 			WithHint("remove what is in the way, or name another folder with --stage").WithCause(err)
 	case readOnly(err):
 		return cutroom.Errorf(cutroom.Denied, "%q cannot be written", where).
