@@ -9,7 +9,7 @@ import (
 	"image"
 	"io"
 	"os"
-	"strings"
+	"slices"
 
 	"cutroom/internal/onnx"
 )
@@ -145,16 +145,10 @@ func (s *session) frame(index int, path string) (Frame, error) {
 	w, h := mapSize(f.Width, f.Height, s.side)
 	small := shrink(im, w, h)
 	f.Flat = flat(small)
-	var found []region
 	if s.models != nil {
-		if found, err = s.readFrame(&f, im, small); err != nil {
-			return f, err
-		}
+		return f, s.readFrame(&f, im, small)
 	}
-	if s.models != nil && !(f.Flat && len(found) > 0) {
-		return f, nil
-	}
-	g, scale := page(luma(im), found)
+	g, scale := page(luma(im))
 	f.Scale = scale
 	f.Page, err = s.pages.add(g)
 	return f, err
@@ -162,32 +156,54 @@ func (s *session) frame(index int, path string) (Frame, error) {
 
 // readFrame reads f's lines with PP-OCRv4 and prepares those that Tesseract is to
 // read as well.
-func (s *session) readFrame(f *Frame, im image.Image, small *image.RGBA) ([]region, error) {
+func (s *session) readFrame(f *Frame, im image.Image, small *image.RGBA) error {
 	found, err := s.models.find(im, small)
 	if err != nil {
-		return nil, err
-	}
-	read, err := s.models.readLines(im, found)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	bright := luma(im)
-	for i, r := range found {
-		l := Found{Box: r.box, Text: read[i].text, Score: read[i].score}
-		// What Tesseract sees as part of a flat page it need not see again.
-		if s.askAll || (l.Score < surely && l.Score >= faint && !f.Flat) {
-			if l.Crops, err = s.addCrops(bright, r.rect); err != nil {
-				return nil, err
+	if f.Flat {
+		for i, r := range found {
+			found[i].rect = tighten(bright, r.rect)
+			found[i].box = found[i].rect.upright(f.Width, f.Height)
+		}
+	}
+	lines := spans(found)
+	read, err := s.models.readLines(im, slices.Concat(lines...))
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		l := Found{}
+		worst := 1.0
+		for i, r := range line {
+			l.Parts = append(l.Parts, Part{Box: r.box, Text: read[i].text, Score: read[i].score})
+			l.Box = l.Box.union(r.box)
+			worst = min(worst, read[i].score)
+		}
+		read = read[len(line):]
+		// Where PP-OCRv4 knows the script, Tesseract is asked about clean pages, which
+		// it reads better, and about what PP-OCRv4 took for text but could not read well.
+		if s.askAll || f.Flat || (worst < surely && worst >= faint) {
+			if l.Crops, err = s.addCrops(bright, line.rect(), f.Flat); err != nil {
+				return err
 			}
 		}
 		f.Lines = append(f.Lines, l)
 	}
-	return found, nil
+	return nil
 }
 
-func (s *session) addCrops(g *image.Gray, r rect) ([]int, error) {
+// addCrops prepares the line at r: as it is on a flat page, else with its letters
+// separated from the ground.
+func (s *session) addCrops(g *image.Gray, r rect, flat bool) ([]int, error) {
+	strip := lineStrip(g, r)
+	pictures := []*image.Gray{stretched(strip)}
+	if !flat {
+		pictures = inked(strip)
+	}
 	var numbers []int
-	for _, p := range inked(lineStrip(g, r)) {
+	for _, p := range pictures {
 		n, err := s.crops.add(p)
 		if err != nil {
 			return nil, err
@@ -216,11 +232,4 @@ func loadModels(o order, names []string) (*models, error) {
 	}
 	m.keys = alphabet(string(text))
 	return m, nil
-}
-
-// alphabet returns the keys of the recognition model by its classes: the blank, the
-// lines of the file, the space.
-func alphabet(file string) []string {
-	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(file, "\r\n", "\n"), "\n"), "\n")
-	return append(append([]string{""}, lines...), " ")
 }

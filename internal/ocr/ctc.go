@@ -26,7 +26,8 @@ const hiddenSpace = 0.1
 
 // decodeCTC turns the model's output, steps rows of len(keys) probabilities, into
 // text: the best key of each step, repeats and blanks (key 0) dropped (Graves et
-// al., "Connectionist Temporal Classification"). The last key is the space.
+// al., "Connectionist Temporal Classification"). The last key is the space. A key
+// that is empty but the blank's is never read.
 func decodeCTC(probs []float32, steps int, keys []string) reading {
 	var glyphs []glyph
 	n, last := len(keys), 0
@@ -35,7 +36,7 @@ func decodeCTC(probs []float32, steps int, keys []string) reading {
 		row := probs[t*n : (t+1)*n]
 		best := 0
 		for k, p := range row {
-			if p > row[best] {
+			if p > row[best] && keys[k] != "" {
 				best = k
 			}
 		}
@@ -63,7 +64,21 @@ func spell(glyphs []glyph) reading {
 	if len(glyphs) == 0 {
 		return reading{}
 	}
-	return reading{text: strings.TrimSpace(text.String()), score: sum / float64(len(glyphs))}
+	return reading{text: narrow(strings.TrimSpace(text.String())), score: sum / float64(len(glyphs))}
+}
+
+// narrow replaces the wide forms of ASCII characters in a line that holds no
+// ideograph: the model knows both and takes one for the other.
+func narrow(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= 0xff01 && r <= 0xff5e {
+			return r - 0xff01 + '!'
+		}
+		return r
+	}, s)
 }
 
 // spaced reports whether the character belongs to a script that puts spaces
@@ -71,4 +86,19 @@ func spell(glyphs []glyph) reading {
 func spaced(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return r < 0x2e80 && !unicode.IsSpace(r)
+}
+
+// alphabet returns the keys of the recognition model by its classes: the blank, the
+// lines of the file, the space. The few Cyrillic letters and the theta in it are
+// never right in the languages that the model reads: they stand where a look-alike
+// Latin letter or a zero is, and are blanked out.
+func alphabet(file string) []string {
+	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(file, "\r\n", "\n"), "\n"), "\n")
+	keys := append(append([]string{""}, lines...), " ")
+	for i, k := range keys {
+		if r := firstRune(k); r == '\u03b8' || unicode.Is(unicode.Cyrillic, r) {
+			keys[i] = ""
+		}
+	}
+	return keys
 }

@@ -153,6 +153,20 @@ func (s shape) letter(w, h int) bool {
 // it is ground, or a neighbouring line.
 func (s shape) spills(h int) bool { return s.y0 == 0 || s.y1 == h-1 }
 
+// foreign reports whether the shape reaches in from a neighbouring line: it touches
+// the strip's upper or lower edge and most of it lies near there.
+func (s shape) foreign(w, h int) bool {
+	if !s.spills(h) {
+		return false
+	}
+	sum := 0
+	for _, at := range s.members {
+		sum += at / w
+	}
+	middle := float64(sum) / float64(s.pixels) / float64(h)
+	return middle < 0.25 || middle > 0.75
+}
+
 // shapes returns the 8-connected pieces of m.
 func shapes(m []bool, w, h int) []shape {
 	seen := make([]bool, len(m))

@@ -3,6 +3,7 @@ package ocr
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"cutroom"
 )
@@ -11,8 +12,9 @@ import (
 const (
 	highScore   = 0.9
 	mediumScore = 0.75
-	aloneScore  = 0.7 // a line of a page that only Tesseract saw
-	otherScript = 0.5 // a line of a script that PP-OCRv4 does not read
+	aloneScore  = 0.7  // a line of a page that only Tesseract saw
+	otherScript = 0.5  // a line of a script that PP-OCRv4 does not read
+	surelyOurs  = 0.95 // beyond what PP-OCRv4 gives to a script it does not read
 )
 
 // Merge joins what both engines read into one page a picture, in the order of
@@ -50,11 +52,21 @@ type merger struct {
 func (m merger) lines(f Frame) (string, []Line) {
 	lines := make([]Line, 0, len(f.Lines))
 	for _, l := range f.Lines {
-		lines = append(lines, m.single(l))
+		lines = append(lines, m.line(l, f.Flat))
 	}
-	if s := m.pages[f.Page]; f.Page > 0 {
-		lines = m.page(lines, s, f)
+	for _, r := range m.pages[f.Page] {
+		l := Line{Engine: Tesseract}
+		l.Text, l.Score, l.Box = r.read()
+		l.Box = l.Box.scaled(f.Scale, f.Width, f.Height)
+		if l.Score >= aloneScore && hasText(l.Text) {
+			lines = append(lines, l)
+		}
 	}
+	return inOrder(lines)
+}
+
+// inOrder drops what is no text and joins the rest by visual rows.
+func inOrder(lines []Line) (string, []Line) {
 	var text strings.Builder
 	out := make([]Line, 0, len(lines))
 	for _, row := range readingOrder(lines, func(l Line) Box { return l.Box }) {
@@ -89,27 +101,54 @@ func grade(score float64) cutroom.Confidence {
 	return cutroom.Low
 }
 
-// single chooses between PP-OCRv4's reading of a line and Tesseract's of its crops.
-func (m merger) single(l Found) Line {
-	ours := Line{Text: l.Text, Box: l.Box, Score: min(1, l.Score), Engine: PaddleOCR}
-	best := Line{Box: l.Box, Engine: Tesseract}
-	for _, c := range l.Crops {
+// opinion is Tesseract's reading of a line.
+type opinion struct {
+	Line
+	weakest float64 // the score of its least certain word
+}
+
+// believed reports whether the reading is to be trusted over PP-OCRv4's where both
+// engines can read. The bounds are the best of a sweep over 342 rendered lines of
+// code, prose and shell output: what Tesseract cannot read, such as a bar of plus
+// signs, has words of no certainty at all.
+func (o opinion) believed() bool { return o.Score >= 0.7 && o.weakest >= 0.2 }
+
+// line chooses between PP-OCRv4's reading of a line and Tesseract's of its crops.
+func (m merger) line(f Found, flat bool) Line {
+	ours := f.read()
+	theirs := opinion{Line: Line{Box: f.Box, Engine: Tesseract}}
+	for _, c := range f.Crops {
 		for _, r := range m.crops[c] {
-			if text, score, _ := r.read(); score > best.Score {
-				best.Text, best.Score = text, score
+			if text, score, _ := r.read(); score > theirs.Score {
+				theirs.Text, theirs.Score, theirs.weakest = text, score, r.weakest()
 			}
 		}
 	}
 	if m.askAll {
-		return otherLanguage(ours, best)
+		return otherLanguage(ours, theirs)
 	}
-	return agree(ours, best)
+	return sameLanguage(ours, theirs, flat)
+}
+
+// read joins the parts of the line as PP-OCRv4 read them; the score is their mean
+// by length.
+func (f Found) read() Line {
+	l := Line{Box: f.Box, Engine: PaddleOCR}
+	weight := 0
+	for _, p := range f.Parts {
+		l.Text = strings.TrimSpace(l.Text + " " + p.Text)
+		n := utf8.RuneCountInString(p.Text)
+		l.Score += min(1, p.Score) * float64(n)
+		weight += n
+	}
+	l.Score /= float64(max(1, weight))
+	return l
 }
 
 // otherLanguage chooses where another script than PP-OCRv4's is expected: it reads
-// Cyrillic as look-alike Latin, often with a fair score, but Chinese and
-// figures truly.
-func otherLanguage(ours, theirs Line) Line {
+// Cyrillic as look-alike Latin, mostly with a fair score only, but Chinese, English
+// and figures truly.
+func otherLanguage(ours Line, theirs opinion) Line {
 	switch {
 	case theirs.Text == "":
 		if ours.Score < surely {
@@ -118,84 +157,37 @@ func otherLanguage(ours, theirs Line) Line {
 		return ours
 	case hasWide(ours.Text) && ours.Score >= surely:
 		return ours
+	case ours.Score >= surelyOurs && !lookAlike(ours.Text) && theirs.Score < surely:
+		return ours
 	case theirs.Score >= otherScript || ours.Score < surely:
-		return theirs
+		return theirs.Line
 	}
 	return ours
 }
 
-// agree chooses between two readings of a line that both engines can read. When
-// they differ in spaces only, Tesseract's are taken, who measures them.
-func agree(ours, theirs Line) Line {
+// lookAlike reports whether all letters of s have a twin in another alphabet, so
+// that a Cyrillic or Greek word may have been read as them.
+func lookAlike(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsLetter(r) && !strings.ContainsRune("ABCEHIKMNOPTXYZacekmopuxy", r)
+	})
+}
+
+// sameLanguage chooses between two readings of a line that both engines can read:
+// Tesseract's of a clean page or of what PP-OCRv4 was not sure of, when it is sure
+// itself. It never reads Chinese better.
+func sameLanguage(ours Line, theirs opinion, flat bool) Line {
 	switch {
-	case theirs.Text == "":
+	case theirs.Text == "" || (hasWide(ours.Text) && ours.Score >= faint):
 		return ours
 	case ours.Text == "":
-		return theirs
-	case squeeze(ours.Text) == squeeze(theirs.Text):
-		ours.Text = theirs.Text
-		ours.Score = max(ours.Score, theirs.Score)
-		return ours
-	case theirs.Score > ours.Score:
-		return theirs
+		return theirs.Line
+	case (flat || ours.Score < surely) && theirs.believed():
+		return theirs.Line
+	case ours.Score < faint && theirs.Score > ours.Score:
+		return theirs.Line
 	}
 	return ours
-}
-
-// page joins the lines of a flat picture with what Tesseract read of all of it.
-func (m merger) page(lines []Line, s sheet, f Frame) []Line {
-	var out []Line
-	taken := make([]bool, len(lines))
-	for _, r := range s {
-		theirs := Line{Engine: Tesseract}
-		theirs.Text, theirs.Score, theirs.Box = r.read()
-		theirs.Box = theirs.Box.scaled(f.Scale, f.Width, f.Height)
-		var parts []int
-		for i, l := range lines {
-			if !taken[i] && 2*l.Box.overlap(theirs.Box) > min(l.Box.area(), theirs.Box.area()) {
-				parts = append(parts, i)
-			}
-		}
-		if len(parts) == 0 {
-			if theirs.Score >= aloneScore && hasText(theirs.Text) {
-				out = append(out, theirs)
-			}
-			continue
-		}
-		for _, i := range parts {
-			taken[i] = true
-		}
-		out = append(out, m.choose(lines, parts, theirs)...)
-	}
-	for i, l := range lines {
-		if !taken[i] {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// choose decides between the lines at parts and Tesseract's reading of all of them.
-func (m merger) choose(lines []Line, parts []int, theirs Line) []Line {
-	ours := Line{Engine: PaddleOCR, Score: 1}
-	own := make([]Line, 0, len(parts))
-	for _, row := range readingOrder(parts, func(i int) Box { return lines[i].Box }) {
-		for _, i := range row {
-			l := lines[i]
-			own = append(own, l)
-			ours.Text = strings.TrimSpace(ours.Text + " " + l.Text)
-			ours.Box = ours.Box.union(l.Box)
-			ours.Score = min(ours.Score, l.Score)
-		}
-	}
-	pick := agree
-	if m.askAll {
-		pick = otherLanguage
-	}
-	if p := pick(ours, theirs); p.Engine == Tesseract || p.Text != ours.Text {
-		return []Line{p}
-	}
-	return own
 }
 
 // scaled maps b from a picture enlarged by f to the original of w by h.
@@ -203,16 +195,6 @@ func (b Box) scaled(f float64, w, h int) Box {
 	x0, y0 := clamp(int(float64(b.X)/f), 0, w-1), clamp(int(float64(b.Y)/f), 0, h-1)
 	x1, y1 := clamp(int(float64(b.X+b.W)/f+0.5), x0+1, w), clamp(int(float64(b.Y+b.H)/f+0.5), y0+1, h)
 	return Box{x0, y0, x1 - x0, y1 - y0}
-}
-
-// squeeze drops white space.
-func squeeze(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // hasWide reports whether s holds a character of a script without spaces.

@@ -74,7 +74,12 @@ func lineStrip(g *image.Gray, r rect) *image.Gray {
 	}
 	r = r.grown(r.h / 12)
 	w := clamp(int(math.Round(r.w/r.h*inkHeight)), 8, inkWidth)
-	rgba := cut(g, r, w, inkHeight)
+	return grayCut(g, r, w, inkHeight)
+}
+
+// grayCut is [cut] for brightness.
+func grayCut(g *image.Gray, r rect, w, h int) *image.Gray {
+	rgba := cut(g, r, w, h)
 	out := image.NewGray(rgba.Bounds())
 	for i := range out.Pix {
 		out.Pix[i] = rgba.Pix[4*i] // all three channels are the brightness
@@ -82,30 +87,25 @@ func lineStrip(g *image.Gray, r rect) *image.Gray {
 	return out
 }
 
-// A page is enlarged for Tesseract while its lines are lower than smallLine, as
-// long as it stays within pagePixels.
+// A page is made smaller for Tesseract beyond these.
 const (
-	smallLine  = 34 // height of a region, letters and air
 	pagePixels = 12_000_000
 	pageSide   = 8000
 )
 
 // page returns the whole picture for Tesseract, dark on light, and the factor by
 // which it is larger than g.
-func page(g *image.Gray, rs []region) (*image.Gray, float64) {
-	f := pageScale(g.Bounds().Size(), rs)
-	w, h := int(float64(g.Bounds().Dx())*f), int(float64(g.Bounds().Dy())*f)
-	out := image.NewGray(image.Rect(0, 0, max(1, w), max(1, h)))
-	scaler := draw.Interpolator(draw.BiLinear)
-	if f > 1 {
-		scaler = draw.CatmullRom
-	}
+func page(g *image.Gray) (*image.Gray, float64) {
+	size := g.Bounds().Size()
+	f := min(1, math.Sqrt(pagePixels/float64(size.X*size.Y)), pageSide/float64(max(size.X, size.Y)))
+	w, h := max(1, int(float64(size.X)*f)), max(1, int(float64(size.Y)*f))
+	out := image.NewGray(image.Rect(0, 0, w, h))
 	if f == 1 {
 		draw.Draw(out, out.Bounds(), g, g.Bounds().Min, draw.Src)
 	} else {
-		scaler.Scale(out, out.Bounds(), g, g.Bounds(), draw.Src, nil)
+		draw.BiLinear.Scale(out, out.Bounds(), g, g.Bounds(), draw.Src, nil)
 	}
-	if dark(g) {
+	if levels(g).middle < 128 {
 		for i, v := range out.Pix {
 			out.Pix[i] = 255 - v
 		}
@@ -113,33 +113,98 @@ func page(g *image.Gray, rs []region) (*image.Gray, float64) {
 	return out, f
 }
 
-// pageScale returns 2 for a picture of small print, less than 1 for one that is
-// larger than Tesseract should see, else 1.
-func pageScale(size image.Point, rs []region) float64 {
-	n := size.X * size.Y
-	if n > pagePixels || max(size.X, size.Y) > pageSide {
-		return min(math.Sqrt(pagePixels/float64(n)), pageSide/float64(max(size.X, size.Y)))
+// stretched returns a strip of a flat page as dark letters on white, with a margin
+// and without what reaches in from the lines above and below.
+func stretched(g *image.Gray) *image.Gray {
+	size := g.Bounds().Size()
+	out := image.NewGray(image.Rect(0, 0, size.X+2*inkMargin, size.Y+2*inkMargin))
+	for i := range out.Pix {
+		out.Pix[i] = 255
 	}
-	small := 0
-	for _, r := range rs {
-		if min(r.rect.w, r.rect.h) < smallLine {
-			small++
+	ground, ink := levels(g).sides()
+	if ground == ink {
+		return out
+	}
+	foreign := make([]bool, size.X*size.Y)
+	for _, s := range shapes(pageMask(g), size.X, size.Y) {
+		if s.foreign(size.X, size.Y) {
+			spreadInto(foreign, s.members, size.X)
 		}
 	}
-	if 2*small > len(rs) && 4*n <= pagePixels && 2*max(size.X, size.Y) <= pageSide {
-		return 2
-	}
-	return 1
-}
-
-// dark reports whether most of g is darker than the middle.
-func dark(g *image.Gray) bool {
-	below, all := 0, 0
-	eachPixel(g, func(_ int, v uint8) {
-		all++
-		if v < 128 {
-			below++
+	eachPixel(g, func(at int, v uint8) {
+		if !foreign[at] {
+			out.Pix[(at/size.X+inkMargin)*out.Stride+at%size.X+inkMargin] = uint8(clamp((int(v)-ink)*255/(ground-ink), 0, 255))
 		}
 	})
-	return 2*below > all
+	return out
+}
+
+// pageMask returns which pixels of a strip of a flat page are ink.
+func pageMask(g *image.Gray) []bool {
+	ground, ink := levels(g).sides()
+	return mask(g, threshold{light: ink > ground, level: (ground + ink) / 2})
+}
+
+// The bounds of [tighten], in parts of a line's height.
+const (
+	tightAir   = 0.15 // left around the letters
+	leastTight = 0.45 // of the height before: a row of dashes keeps its line
+)
+
+// tighten returns r, a line of a flat page, closely around its letters: detection
+// draws small print much too high, so that its neighbours show.
+func tighten(g *image.Gray, r rect) rect {
+	if r.h >= 1.5*r.w {
+		return r
+	}
+	w := clamp(int(math.Round(r.w/r.h*inkHeight)), 8, inkWidth)
+	strip := grayCut(g, r, w, inkHeight)
+	top, foot := inkHeight, -1
+	for _, s := range shapes(pageMask(strip), w, inkHeight) {
+		if s.pixels >= speck && !s.foreign(w, inkHeight) {
+			top, foot = min(top, s.y0), max(foot, s.y1+1)
+		}
+	}
+	if foot < 0 {
+		return r
+	}
+	short := leastTight*inkHeight - float64(foot-top)
+	air := max(tightAir*float64(foot-top), short/2)
+	y0 := max(0, float64(top)-air) / inkHeight * r.h
+	y1 := min(inkHeight, float64(foot)+air) / inkHeight * r.h
+	r.origin = r.origin.plus(r.across().times(y0))
+	r.h = y1 - y0
+	return r
+}
+
+// brightness holds the levels that the darkest hundredth, half and all but the
+// brightest hundredth of a picture do not exceed.
+type brightness struct{ low, middle, high int }
+
+// sides returns the brightness of the ground, which most of a flat page is, and of
+// the ink.
+func (b brightness) sides() (ground, ink int) {
+	if b.high-b.middle > b.middle-b.low {
+		return b.low, b.high
+	}
+	return b.high, b.low
+}
+
+func levels(g *image.Gray) brightness {
+	var count [256]int
+	total := 0
+	eachPixel(g, func(_ int, v uint8) {
+		count[v]++
+		total++
+	})
+	at := func(part float64) int {
+		n := 0
+		for v, c := range count {
+			if n += c; float64(n) >= part*float64(total) {
+				return v
+			}
+		}
+		return 255
+	}
+	return brightness{at(0.01), at(0.5), at(0.99)}
 }

@@ -26,7 +26,7 @@ type models struct {
 	keys         []string
 }
 
-// find returns the lines of im in reading order.
+// find returns where im, of which small is a scaled copy, holds text.
 func (m *models) find(im image.Image, small *image.RGBA) ([]region, error) {
 	w, h := small.Bounds().Dx(), small.Bounds().Dy()
 	data := make([]float32, 3*w*h)
@@ -43,11 +43,7 @@ func (m *models) find(im image.Image, small *image.RGBA) ([]region, error) {
 		return nil, fmt.Errorf("detect: the map has shape %v, not %dx%d", probs.Shape(), w, h)
 	}
 	b := im.Bounds()
-	var ordered []region
-	for _, row := range readingOrder(regions(probs.Floats(), w, h, b.Dx(), b.Dy()), func(r region) Box { return r.box }) {
-		ordered = append(ordered, row...)
-	}
-	return ordered, nil
+	return regions(probs.Floats(), w, h, b.Dx(), b.Dy()), nil
 }
 
 // strip is one line cut out of a picture, lineHeight high.

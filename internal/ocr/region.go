@@ -45,7 +45,7 @@ func regions(probs []float32, w, h, pw, ph int) []region {
 		found = append(found, region{rect: r, box: box, score: b.mean})
 	}
 	slices.SortStableFunc(found, func(a, b region) int { return cmp.Compare(b.score, a.score) })
-	return distinct(found)
+	return distinct(found[:min(len(found), 2*maxRegions)])
 }
 
 // distinct drops regions that lie mostly inside a larger one, and what is beyond
@@ -129,6 +129,49 @@ func outline(ends map[int][2]int) []point {
 		pts = append(pts, point{l, t}, point{r, t}, point{l, t + 1}, point{r, t + 1})
 	}
 	return pts
+}
+
+// span is a run of neighbouring regions on one visual row, read as one line.
+type span []region
+
+// spans groups rs, which stand in no order, into the lines of the picture in
+// reading order. Detection cuts a line at wide spaces; a gap of up to spanGap
+// heights between regions of like height is taken for one.
+func spans(rs []region) []span {
+	var out []span
+	for _, row := range readingOrder(rs, func(r region) Box { return r.box }) {
+		for i, r := range row {
+			if i > 0 && continues(row[i-1], r) {
+				out[len(out)-1] = append(out[len(out)-1], r)
+				continue
+			}
+			out = append(out, span{r})
+		}
+	}
+	return out
+}
+
+// spanGap is how many heights apart two parts of a line may be.
+const spanGap = 3
+
+// continues reports whether b carries on the line of a, which stands left of it.
+func continues(a, b region) bool {
+	gap := float64(b.box.X - a.box.X - a.box.W)
+	low, high := min(a.rect.h, b.rect.h), max(a.rect.h, b.rect.h)
+	straight := a.rect.along.x == 1 && b.rect.along.x == 1
+	return straight && high < 1.6*low && gap < spanGap*low && max(a.rect.h/a.rect.w, b.rect.h/b.rect.w) < 1.5
+}
+
+// rect returns the rectangle around the whole line.
+func (s span) rect() rect {
+	r := s[0].rect
+	for _, o := range s[1:] { // straight ones only: see continues
+		x0, y0 := min(r.origin.x, o.rect.origin.x), min(r.origin.y, o.rect.origin.y)
+		x1 := max(r.origin.x+r.w, o.rect.origin.x+o.rect.w)
+		y1 := max(r.origin.y+r.h, o.rect.origin.y+o.rect.h)
+		r = rect{origin: point{x0, y0}, along: point{1, 0}, w: x1 - x0, h: y1 - y0}
+	}
+	return r
 }
 
 // readingOrder sorts by visual rows from the top, and by x within a row. box

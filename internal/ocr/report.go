@@ -25,10 +25,16 @@ type Frame struct {
 
 // Found is one line of a [Frame], in reading order.
 type Found struct {
+	Box   Box    `json:"box"`
+	Parts []Part `json:"parts"`           // from left to right
+	Crops []int  `json:"crops,omitempty"` // its numbers among the lines prepared for Tesseract
+}
+
+// Part is a piece of a line between wide spaces.
+type Part struct {
 	Box   Box     `json:"box"`
-	Text  string  `json:"text"`            // what PP-OCRv4 read
-	Score float64 `json:"score"`           // mean probability of its characters, 0..1
-	Crops []int   `json:"crops,omitempty"` // its numbers among the lines prepared for Tesseract
+	Text  string  `json:"text"`  // what PP-OCRv4 read
+	Score float64 `json:"score"` // mean probability of its characters, 0..1
 }
 
 // The bounds of the child's output. It reads hostile pictures, so its answer is
@@ -100,23 +106,35 @@ func (f Frame) check() error {
 }
 
 func (l Found) check(w, h int) error {
-	b := l.Box
-	if b.X < 0 || b.Y < 0 || b.W < 1 || b.H < 1 || b.W > w || b.H > h || b.X > w-b.W || b.Y > h-b.H {
-		return fmt.Errorf("box %+v outside of %dx%d", b, w, h)
+	if err := l.Box.check(w, h); err != nil {
+		return err
 	}
-	if len(l.Text) > maxText || !utf8.ValidString(l.Text) {
-		return errors.New("text is too long or no UTF-8")
+	if len(l.Parts) < 1 || len(l.Parts) > maxRegions || len(l.Crops) > maxCrops {
+		return fmt.Errorf("%d parts, %d crops", len(l.Parts), len(l.Crops))
 	}
-	if !(l.Score >= 0 && l.Score <= 1.0001) {
-		return fmt.Errorf("score %v", l.Score)
-	}
-	if len(l.Crops) > maxCrops {
-		return errors.New("too many crops")
+	for _, p := range l.Parts {
+		if err := p.Box.check(w, h); err != nil {
+			return err
+		}
+		if len(p.Text) > maxText || !utf8.ValidString(p.Text) {
+			return errors.New("text is too long or no UTF-8")
+		}
+		if !(p.Score >= 0 && p.Score <= 1.0001) {
+			return fmt.Errorf("score %v", p.Score)
+		}
 	}
 	for _, c := range l.Crops {
-		if c < 1 || c > maxFrames*maxRegions*maxCrops {
+		if c < 1 || c > maxSheets {
 			return fmt.Errorf("crop %d", c)
 		}
+	}
+	return nil
+}
+
+// check refuses a box that is not within a picture of w by h.
+func (b Box) check(w, h int) error {
+	if b.X < 0 || b.Y < 0 || b.W < 1 || b.H < 1 || b.W > w || b.H > h || b.X > w-b.W || b.Y > h-b.H {
+		return fmt.Errorf("box %+v outside of %dx%d", b, w, h)
 	}
 	return nil
 }

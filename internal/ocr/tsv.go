@@ -138,6 +138,15 @@ func (r row) read() (text string, score float64, box Box) {
 	return b.String(), score / float64(max(1, weight)), box
 }
 
+// weakest returns the score of the least certain word.
+func (r row) weakest() float64 {
+	least := 1.0
+	for _, w := range r {
+		least = min(least, w.score)
+	}
+	return least
+}
+
 func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 func lastRune(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
 
