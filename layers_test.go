@@ -46,6 +46,8 @@ var layers = []layer{
 var sideways = []struct{ from, to, reason string }{
 	{"internal/ocr", "internal/onnx", "PP-OCR is two ONNX models"},
 	{"internal/speech", "internal/onnx", "voice activity and speech to text are ONNX models"},
+	{"internal/tools/media", "internal/tools/video", "media tools are made of others: they need the types of what those take and answer, and call them by id"},
+	{"internal/tools/media", "internal/tools/measure", "as above"},
 }
 
 // home says which packages alone may import something; "*" is every package and
