@@ -1,0 +1,31 @@
+package evidence
+
+import "strings"
+
+// Source is a tool's output that holds evidence for a timeline. id names the
+// recorded result.
+type Source interface {
+	Evidence(in *Inputs, id string)
+}
+
+// LooksLikeTranscript reports whether the first bytes of a file without a telling
+// name are a transcript with times: cues in any form and encoding that
+// [ParseTranscript] reads.
+func LooksLikeTranscript(head []byte) bool {
+	if len(head) == 0 {
+		return false
+	}
+	t, err := ParseTranscript(head, ParseOptions{})
+	return err == nil && t.Format != Text && len(t.Segments) > 0
+}
+
+// Lines returns the lines of a text that hold more than space.
+func Lines(text string) []string {
+	var lines []string
+	for l := range strings.Lines(text) {
+		if l = strings.TrimRight(l, "\r\n"); strings.TrimSpace(l) != "" {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
