@@ -81,3 +81,22 @@ const (
 	Medium      Confidence = "medium"
 	High        Confidence = "high"
 )
+
+// Record is what the engine knows of a finished call and fills into the output.
+type Record struct {
+	Run        Digest
+	Artifacts  []ArtifactRef
+	Provenance Provenance
+}
+
+// Recorded fills the shared fields of an output.
+func (o *Output) Recorded(r Record) {
+	o.Artifacts, o.Provenance = r.Artifacts, r.Provenance
+	if o.Status == "" {
+		o.Status = Completed
+	}
+}
+
+// Recordable is an output that takes its record: every output type is, by
+// embedding [Output] or on its own.
+type Recordable interface{ Recorded(Record) }

@@ -1,0 +1,45 @@
+package tool
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cutroom"
+)
+
+// exactTimes writes a time as its whole microseconds, so that no two times share
+// one canonical form.
+var exactTimes = json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, m cutroom.Micros) error {
+	return enc.WriteValue(jsontext.Value(strconv.FormatInt(int64(m), 10)))
+}))
+
+// Canonical encodes a typed value for a digest: RFC 8785 over typed numbers,
+// times as whole microseconds. It never sees the caller's bytes.
+func Canonical(v any) ([]byte, error) {
+	b, err := json.Marshal(v, exactTimes, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	value := jsontext.Value(b)
+	if err := value.Canonicalize(); err != nil {
+		return nil, err
+	}
+	return value, nil
+}
+
+// Encode writes an output as the doors show it: members in declared order, empty
+// lists as [], times in seconds.
+func Encode(v any) ([]byte, error) {
+	return json.Marshal(v, json.Deterministic(true), jsontext.EscapeForHTML(false))
+}
+
+// DecodeOutput reads back what Encode wrote.
+func (t *Tool) DecodeOutput(raw []byte) (any, error) {
+	out := t.NewOutput()
+	if err := json.Unmarshal(raw, out, json.RejectUnknownMembers(true)); err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,178 @@
+package tool
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/sandbox/argv"
+)
+
+// Input is one opened input of a call.
+type Input struct {
+	Index   int    // what argv.Command.Inputs counts
+	Text    string // the path as the caller wrote it, or the artifact's path
+	Name    string // base name, for suffixes and sidecars
+	Digest  cutroom.Digest
+	Size    int64
+	Beside  bool                 // found beside the first input, not named by the caller
+	Frame   *cutroom.ArtifactRef // set when the input is a recorded artifact
+	Source  cutroom.Digest       // the media the input came from; Digest itself for a file
+	Format  ffmpeg.Format        // what the content is; zero when it was not probed
+	Media   *ffmpeg.Document     // nil when it was not probed
+	Inline  bool                 // text given in the call itself
+	Content string               // the inline text
+	Head    []byte               // the first bytes of a file, at most HeadLen
+}
+
+// HeadLen is how much of a file is known before anything is planned.
+const HeadLen = 64 << 10
+
+// Facts is what is known before planning.
+type Facts struct {
+	Inputs    []Input
+	Programs  map[string]string // pinned programs: name → version line
+	Abilities ffmpeg.Abilities  // of the pinned ffmpeg
+	Languages []string          // OCR languages installed
+	// Settings are the operator's choices that tools may see.
+	Settings Settings
+}
+
+// Settings are operator choices that reach tools; they are part of the key.
+type Settings struct {
+	SpeechModel string `json:"speech_model,omitempty"` // base or tiny
+}
+
+// Has says whether a program is pinned.
+func (f Facts) Has(program string) bool { _, ok := f.Programs[program]; return ok }
+
+// First returns the first input that the caller named.
+func (f Facts) First() (Input, bool) {
+	i := slices.IndexFunc(f.Inputs, func(in Input) bool { return !in.Beside })
+	if i < 0 {
+		return Input{}, false
+	}
+	return f.Inputs[i], true
+}
+
+// Artifact returns the input that a recorded artifact was opened as.
+func (f Facts) Artifact(ref cutroom.ArtifactRef) (Input, bool) {
+	i := slices.IndexFunc(f.Inputs, func(in Input) bool {
+		return in.Frame != nil && in.Frame.RelativePath == ref.RelativePath && in.Frame.SHA256 == ref.SHA256
+	})
+	if i < 0 {
+		return Input{}, false
+	}
+	return f.Inputs[i], true
+}
+
+// Plan is what a tool is going to do: steps of one phase, and what follows once
+// they ran.
+type Plan struct {
+	Steps []argv.Command
+	// Then plans the next phase from what the steps so far left behind; nil when
+	// nothing follows. It is pure.
+	Then func(Results) (Plan, error)
+	// State is handed to Then and Interpret unchanged.
+	State any
+	// Expect is what has to be true of the files afterwards.
+	Expect []Expectation
+}
+
+// Expectation is one thing to prove of a file in the private folder. A zero field
+// is not checked.
+type Expectation struct {
+	File          string
+	Width, Height int            // exact size of a picture
+	MaxWidth      int            // a picture is at most this wide
+	SampleRate    int            // of a WAV file
+	Channels      int            // of a WAV file
+	Duration      cutroom.Micros // of a WAV file
+	Tolerance     cutroom.Micros // for Duration
+}
+
+// Results is what the steps of a call left behind.
+type Results interface {
+	// Step returns what the run of that name left.
+	Step(name string) (argv.Result, bool)
+	// State returns the State of the latest plan.
+	State() any
+	// ReadInput reads an input whole, at most max bytes (limit beyond that).
+	ReadInput(index int, max int64) ([]byte, error)
+	// ReadFile reads a file of the private folder whole, at most max bytes.
+	ReadFile(name string, max int64) ([]byte, error)
+	// OpenFile opens a file of the private folder.
+	OpenFile(name string) (io.ReadCloser, error)
+	Keeper
+}
+
+// Keeper adds files to the result.
+type Keeper interface {
+	// Keep makes a file of the private folder an artifact.
+	Keep(name, mediaType string, at *cutroom.Micros) (cutroom.ArtifactRef, error)
+	// Put writes data as an artifact.
+	Put(name, mediaType string, data []byte, at *cutroom.Micros) (cutroom.ArtifactRef, error)
+}
+
+// Env is what a Run or Compose body may use.
+type Env interface {
+	Keeper
+	// Facts returns what is known of the call's inputs.
+	Facts() Facts
+	// ReadInput reads an input of the call whole, at most max bytes.
+	ReadInput(index int, max int64) ([]byte, error)
+	// Call invokes another tool under the same principal, deadline and budget. The
+	// id has to be in the spec's Calls.
+	Call(ctx context.Context, id string, in any) (Reply, error)
+	// ReadArtifact reads an artifact of a result that this call made or was given.
+	ReadArtifact(ctx context.Context, ref cutroom.ArtifactRef, max int64) ([]byte, error)
+	// Recorded returns the recorded results of one tool about one source that this
+	// principal may read, the oldest first.
+	Recorded(ctx context.Context, source cutroom.Digest, tool string) ([]Reply, error)
+	// ReadResult returns the typed output of a recorded result that the call names.
+	ReadResult(ctx context.Context, ref cutroom.Ref) (Reply, error)
+	// Progress reports what the body is doing.
+	Progress(p cutroom.Progress)
+	// Run is the invocation id of this call.
+	Run() cutroom.Digest
+}
+
+// Reply is what a call of another tool answered.
+type Reply struct {
+	Tool    string
+	Output  any // pointer to that tool's output type
+	Run     cutroom.Digest
+	Reused  bool
+	Seconds cutroom.Micros
+	Record  cutroom.Record
+}
+
+// Bounds limit what one call may read and make. Zero fields are unbounded.
+type Bounds struct {
+	FileBytes       int64
+	Duration        cutroom.Micros
+	Frames          int
+	TranscriptBytes int64
+}
+
+// Within returns b lowered to the operator's maxima.
+func (b Bounds) Within(o Bounds) Bounds {
+	return Bounds{
+		FileBytes:       lower(b.FileBytes, o.FileBytes),
+		Duration:        lower(b.Duration, o.Duration),
+		Frames:          lower(b.Frames, o.Frames),
+		TranscriptBytes: lower(b.TranscriptBytes, o.TranscriptBytes),
+	}
+}
+
+func lower[T int | int64 | cutroom.Micros](a, b T) T {
+	if a == 0 || (b != 0 && b < a) {
+		return b
+	}
+	return a
+}
+
+// Bounded is an input with limits of its own.
+type Bounded interface{ Bounds() Bounds }

@@ -1,0 +1,269 @@
+// Package tool says what a tool is: one value that holds its facts, its typed
+// input and output, and its body. Commands, schemas, contract entries, reference
+// pages and sandbox grants all derive from that value.
+//
+// It promises that a registry is complete and checked before anything runs, that
+// input is decoded strictly, and that a fact which can be derived is never stated
+// twice. It starts nothing and opens nothing, and must never know a door or the
+// engine.
+package tool
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"time"
+
+	"cutroom"
+)
+
+// Exact says what two runs of one request have in common.
+type Exact string
+
+// The grades of repeatability.
+const (
+	BitExact             Exact = "bit_exact"             // the same bytes
+	ContentEquivalent    Exact = "content_equivalent"    // the same content, perhaps other bytes
+	Cached               Exact = "cached"                // the same because the first is kept
+	EnvironmentDependent Exact = "environment_dependent" // depends on the machine
+)
+
+// Risk grades what a wrong call can cost.
+type Risk string
+
+// The grades of risk.
+const (
+	LowRisk    Risk = "low"
+	MediumRisk Risk = "medium"
+	HighRisk   Risk = "high"
+)
+
+// Replay says whether a call whose outcome is unknown may be made again.
+type Replay string
+
+// The two answers.
+const (
+	ReplaySafe  Replay = "safe"
+	ReplayNever Replay = "never"
+)
+
+// Spec holds the facts of a tool and exactly one body: Plan with Interpret for a
+// tool that runs programs, Run for a pure one, Compose for one made of tools.
+type Spec[In, Out any] struct {
+	Name        string // folder.file, e.g. "video.probe"
+	Summary     string // one line, no full stop
+	Description string // what it is for, when to use it; the first sentence sells it
+	Kind        cutroom.Kind
+	Risk        Risk   // default low
+	Replay      Replay // default safe
+	Exact       Exact
+	Revision    int // raised when the same input would give another result
+	Contract    string
+	Short       string        // explicit short command, if any
+	Timeout     time.Duration // one deadline for the whole call
+	Network     bool          // can reach out, by an approval bound to the destination
+	Needs       Needs
+	Calls       []string // ids a Compose body may call
+	CheckWith   []string // tools that verify this one's output
+	Formats     []string // suffixes it takes
+	MaxFrames   int      // operating budget of frames, 0 for none
+	Examples    []In
+
+	Plan      func(Facts, In) (Plan, error)
+	Interpret func(Facts, In, Results) (Out, error)
+	Run       func(context.Context, Env, In) (Out, error)
+	Compose   func(context.Context, Env, In) (Out, error)
+
+	// Deadline, when set, replaces Timeout for this input.
+	Deadline func(In) time.Duration
+	// Probes, when set, says whether the inputs have to be probed first, given what is
+	// known of them unprobed. Without it they are when the tool needs ffprobe.
+	Probes func(Facts, In) bool
+	// Beside, when set, names further inputs that lie in the folder of the first
+	// one, given the names in that folder (sidecar transcripts).
+	Beside func(in In, names []string) []string
+	// Available, when set, refuses a call that this installation cannot serve, after
+	// policy was asked and before anything is planned.
+	Available func(In) error
+}
+
+// Tool is a registered tool with its types erased.
+type Tool struct {
+	Name, Summary, Description string
+	Kind                       cutroom.Kind
+	Risk                       Risk
+	Replay                     Replay
+	Exact                      Exact
+	Revision                   int
+	Contract                   string
+	Short                      string
+	Network                    bool
+	Needs                      Needs
+	Calls, CheckWith, Formats  []string
+	MaxFrames                  int
+	Timeout                    time.Duration
+	Examples                   []any
+
+	family  *Family
+	file    string // source file that registered it
+	in, out reflect.Type
+	body    Body
+	fault   error // what Add found wrong; NewRegistry reports it
+
+	plan      func(Facts, any) (Plan, error)
+	interpret func(Facts, any, Results) (any, error)
+	run       func(context.Context, Env, any) (any, error)
+	deadline  func(any) time.Duration
+	probes    func(Facts, any) bool
+	beside    func(any, []string) []string
+	available func(any) error
+}
+
+// Body says which sort of body a tool has.
+type Body string
+
+// The three bodies.
+const (
+	BodyPlan    Body = "plan"
+	BodyRun     Body = "run"
+	BodyCompose Body = "compose"
+)
+
+// Add registers s in f. It is called from a package variable; what is wrong with
+// s is reported by [NewRegistry], with the file at fault.
+func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
+	_, file, _, _ := runtime.Caller(1)
+	t := &Tool{
+		Name: s.Name, Summary: s.Summary, Description: s.Description, Kind: s.Kind,
+		Risk: or(s.Risk, LowRisk), Replay: or(s.Replay, ReplaySafe), Exact: s.Exact,
+		Revision: s.Revision, Contract: or(s.Contract, f.Contract), Short: s.Short, Network: s.Network,
+		Needs: s.Needs, Calls: s.Calls, CheckWith: s.CheckWith, Formats: s.Formats,
+		MaxFrames: s.MaxFrames, Timeout: s.Timeout,
+		family: f, file: file, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
+	}
+	for _, e := range s.Examples {
+		t.Examples = append(t.Examples, e)
+	}
+	bodies := 0
+	if s.Plan != nil || s.Interpret != nil {
+		bodies, t.body = bodies+1, BodyPlan
+		if s.Plan == nil || s.Interpret == nil {
+			t.fault = fmt.Errorf("Plan and Interpret go together")
+		}
+		t.plan = func(facts Facts, in any) (Plan, error) { return s.Plan(facts, in.(In)) }
+		t.interpret = func(facts Facts, in any, r Results) (any, error) {
+			out, err := s.Interpret(facts, in.(In), r)
+			return &out, err
+		}
+	}
+	for _, b := range []struct {
+		kind Body
+		f    func(context.Context, Env, In) (Out, error)
+	}{{BodyRun, s.Run}, {BodyCompose, s.Compose}} {
+		if b.f != nil {
+			bodies, t.body = bodies+1, b.kind
+			t.run = func(ctx context.Context, env Env, in any) (any, error) {
+				out, err := b.f(ctx, env, in.(In))
+				return &out, err
+			}
+		}
+	}
+	if bodies != 1 {
+		t.fault = fmt.Errorf("a tool has exactly one body, Plan with Interpret, Run or Compose; this has %d", bodies)
+	}
+	t.optional(s.Deadline != nil, func() { t.deadline = func(in any) time.Duration { return s.Deadline(in.(In)) } })
+	t.optional(s.Probes != nil, func() { t.probes = func(f Facts, in any) bool { return s.Probes(f, in.(In)) } })
+	t.optional(s.Beside != nil, func() {
+		t.beside = func(in any, names []string) []string { return s.Beside(in.(In), names) }
+	})
+	t.optional(s.Available != nil, func() { t.available = func(in any) error { return s.Available(in.(In)) } })
+	f.tools = append(f.tools, t)
+	return t
+}
+
+func (t *Tool) optional(set bool, install func()) {
+	if set {
+		install()
+	}
+}
+
+func or[T comparable](a, b T) T {
+	var zero T
+	if a != zero {
+		return a
+	}
+	return b
+}
+
+// Body returns which sort of body t has.
+func (t *Tool) Body() Body { return t.body }
+
+// Family returns the family t belongs to.
+func (t *Tool) Family() *Family { return t.family }
+
+// Verb is the name without its family.
+func (t *Tool) Verb() string { return t.Name[strings.IndexByte(t.Name, '.')+1:] }
+
+// MCPName is the name over MCP, where a dot is not allowed.
+func (t *Tool) MCPName() string { return strings.ReplaceAll(t.Name, ".", "_") }
+
+// File is the base name of the source file that registered t.
+func (t *Tool) File() string { return filepath.Base(t.file) }
+
+// Plan runs the pure planning body on a decoded input.
+func (t *Tool) Plan(f Facts, in any) (Plan, error) { return t.plan(f, in) }
+
+// Interpret turns results into the typed output, a pointer to the output type.
+func (t *Tool) Interpret(f Facts, in any, r Results) (any, error) { return t.interpret(f, in, r) }
+
+// Run runs a Run or Compose body.
+func (t *Tool) Run(ctx context.Context, env Env, in any) (any, error) { return t.run(ctx, env, in) }
+
+// Deadline is how long a call with this input may take.
+func (t *Tool) Deadline(in any) time.Duration {
+	if t.deadline != nil {
+		return t.deadline(in)
+	}
+	return t.Timeout
+}
+
+// Probes says whether the inputs of this call have to be probed.
+func (t *Tool) Probes(f Facts, in any) bool {
+	if t.probes != nil {
+		return t.probes(f, in)
+	}
+	return t.Needs.has("ffprobe")
+}
+
+// Beside names further inputs in the folder of the first one.
+func (t *Tool) Beside(in any, names []string) []string {
+	if t.beside == nil {
+		return nil
+	}
+	return t.beside(in, names)
+}
+
+// LooksBeside says whether t has inputs beside the ones that a call names.
+func (t *Tool) LooksBeside() bool { return t.beside != nil }
+
+// Available refuses what this installation cannot serve.
+func (t *Tool) Available(in any) error {
+	if t.available == nil {
+		return nil
+	}
+	return t.available(in)
+}
+
+// NewOutput returns a pointer to a zero output.
+func (t *Tool) NewOutput() any { return reflect.New(t.out).Interface() }
+
+// SideEffects is derived: what a call does besides answering.
+func (t *Tool) SideEffects() []string {
+	if t.Network {
+		return []string{"network_read", "filesystem_write"}
+	}
+	return []string{"filesystem_read", "filesystem_write"}
+}
