@@ -43,8 +43,6 @@ func byContent(h []byte) (Format, bool, error) {
 		return is(Image, "image/jpeg", "jpeg_pipe")
 	case at(0, "BM") && len(h) >= 26 && binary.LittleEndian.Uint16(h[6:]) == 0 && binary.LittleEndian.Uint32(h[14:]) <= 124:
 		return is(Image, "image/bmp", "bmp_pipe")
-	case at(0, "II*\x00"), at(0, "MM\x00*"):
-		return is(Image, "image/tiff", "tiff_pipe")
 	case at(0, "FLV\x01"):
 		return is(Video, "video/x-flv", "flv")
 	case at(0, "\x30\x26\xb2\x75\x8e\x66\xcf\x11"):

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -38,51 +37,29 @@ func (r *runner) run(c argv.Command) argv.Result {
 	if err != nil {
 		r.tb.Fatalf("%s is needed: %v", c.Program, err)
 	}
-	var files []*os.File
-	defer func() {
-		for _, f := range files {
-			_ = f.Close()
-		}
-	}()
-	for _, n := range c.Inputs {
-		f, err := os.Open(r.inputs[n])
-		if err != nil {
-			r.tb.Fatal(err)
-		}
-		files = append(files, f)
+	table := argv.Programs()[c.Program]
+	grants := argv.GrantsOf(c, nil)
+	args, err := argv.Render(c, table, grants)
+	if err != nil {
+		r.tb.Fatal(err)
 	}
-	var readers []*os.File
-	for range max(0, len(c.Consume)-1) {
+	if err := argv.Check(table, args, grants); err != nil {
+		r.tb.Fatalf("%s %s: %v", c.Program, strings.Join(args, " "), err)
+	}
+	var files, readers []*os.File
+	for range grants.Pipes {
 		pr, pw, err := os.Pipe()
 		if err != nil {
 			r.tb.Fatal(err)
 		}
 		files, readers = append(files, pw), append(readers, pr)
 	}
-	var args []string
-	for _, a := range c.Args {
-		switch a := a.(type) {
-		case argv.Word:
-			args = append(args, string(a))
-		case argv.Int:
-			args = append(args, strconv.FormatInt(a.N, 10))
-		case argv.Decimal:
-			args = append(args, string(a))
-		case argv.Graph:
-			args = append(args, string(a))
-		case argv.Out:
-			args = append(args, string(a))
-		case argv.In:
-			args = append(args, fmt.Sprintf("file:/proc/self/fd/%d", 3+int(a)))
-		case argv.Pipe:
-			if a == 0 {
-				args = append(args, "pipe:1")
-			} else {
-				args = append(args, fmt.Sprintf("pipe:%d", 3+len(c.Inputs)+int(a)-1))
-			}
-		default:
-			r.tb.Fatalf("atom %T", a)
+	for _, n := range c.Inputs {
+		f, err := os.Open(r.inputs[n])
+		if err != nil {
+			r.tb.Fatal(err)
 		}
+		files = append(files, f)
 	}
 	cmd := exec.CommandContext(r.tb.Context(), path, args...)
 	cmd.Dir, cmd.ExtraFiles = r.dir, files
@@ -100,7 +77,7 @@ func (r *runner) run(c argv.Command) argv.Result {
 	if err := cmd.Start(); err != nil {
 		r.tb.Fatal(err)
 	}
-	for _, f := range files[len(c.Inputs):] {
+	for _, f := range files { // the program has its own
 		_ = f.Close()
 	}
 	var wg sync.WaitGroup

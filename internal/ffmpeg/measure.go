@@ -1,0 +1,294 @@
+package ffmpeg
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/sandbox/argv"
+)
+
+// MeasureOptions says what to measure. A zero threshold is its default.
+type MeasureOptions struct {
+	Scenes, Black, Freeze, Samples    bool // of the pictures
+	Silence, Loudness, Envelope       bool // of the sound
+	AudioStream                       int  // n-th audio stream, from 0
+	Start, End                        cutroom.Micros
+	SceneScore                        float64        // least score of a cut, 0–100; default 8
+	SilenceDB                         float64        // level below which it is silent; default −50 dBFS
+	SilenceFor, BlackFor, FreezeFor   cutroom.Micros // shortest span; defaults 0.3, 0.1 and 0.5 s
+	SampleEvery                       cutroom.Micros // distance of samples; default and least 0.5 s
+	MaxSamples                        int            // default 7200; longer files are sampled further apart
+	pictures, sound                   bool
+	everySample                       cutroom.Micros
+	sceneScore, silenceLevel          float64
+	silenceFor, blackFor, freezeFor   cutroom.Micros
+	rangeStart, rangeEnd, rangeLength cutroom.Micros
+}
+
+// Measure is one measuring run over a file: any set of measurements of the pictures
+// from one decode of them and any set of the sound from one decode of it, in one
+// process. Memory does not grow with the length of the file but for the bounded
+// series it returns. Drive it as a [Prober].
+//
+// Pictures are decoded without their loop filter and scaled to 320 pixels: cuts, black and
+// frozen spans are those of a full decode, and scores differ from it by less than 1.0.
+type Measure struct {
+	in     int
+	format Format
+	doc    *Document
+	opts   MeasureOptions
+	video  *Stream
+	audio  *Stream
+	grey   greySize
+	step   Ticks
+	state  int // 0 to run, 1 fed
+	result Signals
+}
+
+// NewMeasure returns a measuring run over input in of the call. Asking for pictures
+// of a file without any, or for sound of a file without, is an error; so is a range
+// outside the file.
+func NewMeasure(in int, f Format, d *Document, o MeasureOptions) (*Measure, error) {
+	m := &Measure{in: in, format: f, doc: d, opts: o}
+	var err error
+	m.opts.pictures = o.Scenes || o.Black || o.Freeze || o.Samples
+	m.opts.sound = o.Silence || o.Loudness || o.Envelope
+	if !m.opts.pictures && !m.opts.sound {
+		return nil, cutroom.Errorf(cutroom.Invalid, "nothing to measure was named")
+	}
+	if m.opts.pictures {
+		if m.video, err = d.VideoStream(); err != nil {
+			return nil, err
+		}
+	}
+	if m.opts.sound {
+		if m.audio, err = d.AudioStream(o.AudioStream); err != nil {
+			return nil, err
+		}
+	}
+	if o.Start < 0 || o.Start > 0 && o.Start >= d.DurationSeconds || o.End > 0 && o.End <= o.Start {
+		return nil, cutroom.Errorf(cutroom.Invalid, "the range from %s s to %s s is outside the file, which is %s s long", o.Start, o.End, d.DurationSeconds).
+			WithHint("choose a start before the end, within the file")
+	}
+	m.opts.defaults(d)
+	if m.video != nil {
+		m.grey = greyOf(m.video.Video)
+		m.step = max(1, TicksOf(m.opts.everySample-5000, m.video.TimeBase))
+	}
+	return m, nil
+}
+
+func (o *MeasureOptions) defaults(d *Document) {
+	or := func(v, def cutroom.Micros) cutroom.Micros {
+		if v <= 0 {
+			return def
+		}
+		return v
+	}
+	o.silenceFor, o.blackFor, o.freezeFor = or(o.SilenceFor, 300_000), or(o.BlackFor, 100_000), or(o.FreezeFor, 500_000)
+	o.sceneScore = o.SceneScore
+	if o.sceneScore <= 0 {
+		o.sceneScore = 8
+	}
+	o.silenceLevel = o.SilenceDB
+	if o.silenceLevel >= 0 || math.IsNaN(o.silenceLevel) {
+		o.silenceLevel = -50
+	}
+	o.rangeStart, o.rangeEnd = o.Start, o.End
+	if o.rangeEnd <= 0 || d.DurationSeconds > 0 && o.rangeEnd > d.DurationSeconds {
+		o.rangeEnd = d.DurationSeconds
+	}
+	o.rangeLength = max(0, o.rangeEnd-o.rangeStart)
+	limit := o.MaxSamples
+	if limit <= 0 || limit > 100_000 {
+		limit = 7200
+	}
+	o.everySample = max(500_000, o.SampleEvery, o.rangeLength/cutroom.Micros(limit))
+}
+
+// whole reports whether the range is the whole file.
+func (o *MeasureOptions) whole(d *Document) bool {
+	return o.Start == 0 && (o.End == 0 || o.End >= d.DurationSeconds)
+}
+
+// Next returns the run, once.
+func (m *Measure) Next() (argv.Command, bool) {
+	if m.state != 0 {
+		return argv.Command{}, false
+	}
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts", "-skip_loop_filter", "all", "-noautorotate")
+	if !m.opts.whole(m.doc) {
+		if s := m.doc.seekBefore(m.opts.rangeStart); s > 0 {
+			args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
+			args = append(args, argv.Decimal(decimal(s)))
+		}
+	}
+	args = append(args, m.format.input(0)...)
+	var graph []string
+	var outputs []argv.Atom
+	consume := []argv.Consumer{nil}
+	if m.video != nil {
+		graph = append(graph, m.pictureGraph())
+		consume[0] = m.readPictures
+		consume = append(consume, m.readGrey)
+		outputs = append(outputs, argv.Words("-map", "[v]", "-fps_mode", "passthrough", "-c:v", "rawvideo", "-f", "rawvideo")...)
+		outputs = append(outputs, argv.Pipe(len(consume)-1))
+	}
+	if m.audio != nil {
+		graph = append(graph, m.soundGraph())
+		consume = append(consume, m.readSound)
+		outputs = append(outputs, argv.Words("-map", "[a]", "-c:a", "pcm_f32le", "-f", "f32le")...)
+		outputs = append(outputs, argv.Pipe(len(consume)-1))
+	}
+	args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(graph, ";")))
+	return argv.Command{
+		Step: "measure", Program: "ffmpeg", Inputs: []int{m.in}, Stage: "measuring pictures and sound",
+		Args: append(args, outputs...), Consume: consume, MayFail: true,
+	}, true
+}
+
+// pictureGraph scales, measures, prints what was measured with each frame's ticks,
+// and lets every step-th frame through as grey.
+func (m *Measure) pictureGraph() string {
+	chain := []string{}
+	if !m.opts.whole(m.doc) {
+		from, to := TickRange(m.opts.rangeStart+m.doc.ZeroSeconds, m.opts.rangeEnd+m.doc.ZeroSeconds, m.video.TimeBase)
+		chain = append(chain, fmt.Sprintf("trim=start_pts=%d:end_pts=%d", from, to))
+	}
+	chain = append(chain, "metadata=mode=delete", // a file's own tags could imitate measurements
+		fmt.Sprintf("scale=%d:%d:flags=fast_bilinear", m.grey.w, m.grey.h), "format=yuv420p")
+	if m.opts.Scenes {
+		chain = append(chain, "scdet=t=100")
+	}
+	if m.opts.Black {
+		chain = append(chain, fmt.Sprintf("blackdetect=d=%s:pix_th=0.1", decimal(m.opts.blackFor)))
+	}
+	if m.opts.Freeze {
+		chain = append(chain, fmt.Sprintf("freezedetect=n=-60dB:d=%s", decimal(m.opts.freezeFor)))
+	}
+	chain = append(chain, "metadata=mode=add:key=cutroom:value=0", "metadata=mode=print:file=-",
+		fmt.Sprintf(`select=isnan(prev_selected_pts)+gte(pts-prev_selected_pts\,%d)`, m.step), "format=gray")
+	return fmt.Sprintf("[0:%d]", m.video.Index) + strings.Join(chain, ",") + "[v]"
+}
+
+// soundGraph fills holes between packets so that a sample's number is its time, and
+// cuts to the range.
+func (m *Measure) soundGraph() string {
+	o := AudioOptions{Start: m.opts.rangeStart, SampleRate: m.audio.Audio.SampleRate}
+	chain := []string{fmt.Sprintf("aresample=async=1:first_pts=%d", m.doc.firstSample(m.audio, o.Start, o.SampleRate))}
+	if !m.opts.whole(m.doc) {
+		chain = append(chain, fmt.Sprintf("atrim=start=%s:end=%s", decimal(m.opts.rangeStart+m.doc.ZeroSeconds), decimal(m.opts.rangeEnd+m.doc.ZeroSeconds)))
+	}
+	chain = append(chain, "aformat=sample_fmts=flt")
+	return fmt.Sprintf("[0:%d]", m.audio.Index) + strings.Join(chain, ",") + "[a]"
+}
+
+// Feed takes what the run left behind.
+func (m *Measure) Feed(res argv.Result) error {
+	if m.state != 0 {
+		return fmt.Errorf("a result was fed after the run")
+	}
+	m.state = 1
+	m.result = Signals{StartSeconds: m.opts.rangeStart, EndSeconds: m.opts.rangeEnd}
+	next := 1
+	if m.video != nil {
+		p, ok1 := value[*pictureReader](res, 0)
+		g, ok2 := value[*greyReader](res, next)
+		if !ok1 || !ok2 {
+			return fmt.Errorf("the pictures were not measured")
+		}
+		next++
+		m.result.Video = m.pictures(p, g)
+	}
+	if m.audio != nil {
+		s, ok := value[*soundMeter](res, next)
+		if !ok {
+			return fmt.Errorf("the sound was not measured")
+		}
+		m.result.Audio = m.sound(s)
+	}
+	if res.Exit != 0 {
+		m.result.Problems = append(m.result.Problems, "ffmpeg stopped with an error: what comes after the last measurement is unknown")
+	}
+	if m.video != nil && m.result.Video.Frames == 0 && (m.audio == nil || m.result.Audio.Samples == 0) ||
+		m.video == nil && m.result.Audio.Samples == 0 {
+		return cutroom.Errorf(cutroom.UnreadableMedia, "nothing in the range from %s s to %s s can be decoded", m.opts.rangeStart, m.opts.rangeEnd).
+			WithHint("choose another range, or copy or download the file again")
+	}
+	return nil
+}
+
+// Signals returns what was measured.
+func (m *Measure) Signals() *Signals { return &m.result }
+
+// greySize is the size of the small pictures: at most 320 on the longer side, even,
+// never enlarged.
+type greySize struct{ w, h int }
+
+func greyOf(v *VideoFacts) greySize {
+	long := max(v.Width, v.Height)
+	scale := min(1, 320/float64(max(1, long)))
+	even := func(n int) int { return max(2, int(math.Round(float64(n)*scale/2))*2) }
+	return greySize{even(v.Width), even(v.Height)}
+}
+
+// Signals is what one measuring run found. Times are on the public axis.
+type Signals struct {
+	StartSeconds cutroom.Micros `json:"start_seconds" unit:"s" doc:"Start of the measured range."`
+	EndSeconds   cutroom.Micros `json:"end_seconds" unit:"s" doc:"End of the measured range."`
+	Video        *VideoSignals  `json:"video,omitempty" doc:"What the pictures show."`
+	Audio        *AudioSignals  `json:"audio,omitempty" doc:"What the sound holds."`
+	Problems     []string       `json:"problems,omitempty" doc:"What could not be measured, and why."`
+}
+
+// Span is a stretch of time.
+type Span struct {
+	StartSeconds cutroom.Micros `json:"start_seconds" unit:"s" doc:"Start."`
+	EndSeconds   cutroom.Micros `json:"end_seconds" unit:"s" doc:"End."`
+}
+
+// VideoSignals is what the pictures show.
+type VideoSignals struct {
+	Frames       int64          `json:"frames" doc:"Frames that were decoded."`
+	FirstSeconds cutroom.Micros `json:"first_seconds" unit:"s" doc:"Start of the first frame."`
+	LastSeconds  cutroom.Micros `json:"last_seconds" unit:"s" doc:"Start of the last frame."`
+	LastPTS      Ticks          `json:"last_ticks" doc:"Start of the last frame in ticks, file's timeline."`
+	Changes      []Change       `json:"changes" doc:"Changes of scene, in order."`
+	Black        []Span         `json:"black" doc:"Spans where the picture is black."`
+	Freeze       []Span         `json:"freeze" doc:"Spans where the picture does not change."`
+	Samples      []Sample       `json:"-"` // for choosing frames; never shown
+	SampleEvery  cutroom.Micros `json:"-"`
+}
+
+// Change is one change of scene.
+type Change struct {
+	Kind       string         `json:"kind" enum:"cut,dissolve,fade" doc:"cut: from one frame to the next. dissolve: one picture into another. fade: from or to a dark picture."`
+	Seconds    cutroom.Micros `json:"seconds" unit:"s" doc:"First frame of the new scene; for a gradual change its middle."`
+	PTS        Ticks          `json:"ticks" doc:"The same in ticks of the stream, file's timeline."`
+	Score      float64        `json:"score" min:"0" max:"100" doc:"Strength: scdet's score of a cut, the share of the picture that changed otherwise."`
+	EndSeconds cutroom.Micros `json:"end_seconds,omitempty" unit:"s" doc:"End of a gradual change."`
+}
+
+// AudioSignals is what the sound holds.
+type AudioSignals struct {
+	Stream       int            `json:"stream" doc:"Index of the measured stream in the file."`
+	SampleRate   int            `json:"sample_rate" unit:"Hz" doc:"Sampling rate that was measured at."`
+	Channels     int            `json:"channels" doc:"Channels that were measured."`
+	Samples      int64          `json:"samples" doc:"Samples per channel that were decoded."`
+	StartSeconds cutroom.Micros `json:"start_seconds" unit:"s" doc:"Time of the first sample."`
+	EndSeconds   cutroom.Micros `json:"end_seconds" unit:"s" doc:"Time after the last sample."`
+	Silence      []Span         `json:"silence" doc:"Spans below the silence level."`
+	Loudness     *Loudness      `json:"loudness,omitempty" doc:"Programme loudness (EBU R 128)."`
+	Envelope     *Envelope      `json:"-"` // for choosing moments; never shown
+}
+
+// round3 keeps a number readable.
+func round3(v float64) float64 { return math.Round(v*1000) / 1000 }
+
+// sortSpans orders spans by their start.
+func sortSpans(s []Span) {
+	slices.SortFunc(s, func(a, b Span) int { return int(max(-1, min(1, a.StartSeconds-b.StartSeconds))) })
+}
