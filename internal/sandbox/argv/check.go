@@ -118,6 +118,8 @@ func (c *checker) value(o Option, v string) error {
 		ok = isSize(v)
 	case Text:
 		ok = len(v) <= 4096
+	case Ratio:
+		ok = isRatio(v)
 	case Expr:
 		ok = isExpr(v)
 	case StreamMap:

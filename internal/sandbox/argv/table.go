@@ -16,6 +16,7 @@ const (
 	Name      Kind = "word"      // letters, digits and . _ + : , # - and no slash
 	Size      Kind = "size"      // 1280x720, or a word
 	Text      Kind = "text"      // any printable text that the program opens nothing by
+	Ratio     Kind = "ratio"     // 30000/1001, 16:9, a decimal number or a word
 	Expr      Kind = "expr"      // an arithmetic expression
 	StreamMap Kind = "map"       // -map: 0:v:0, -0:d, [label]
 	Protocols Kind = "protocols" // exactly file, pipe or file,pipe
@@ -148,7 +149,8 @@ func ffmpegTable() Table {
 		"-format_whitelist", "-codec_whitelist", "-thread_type", "-coder", "-pred", "-row_mt", "-usage", "-dither_method", "-rf64")
 	o.add(Size, "-s", "-video_size", "-canvas_size")
 	o.add(Text, "-metadata", "-timecode")
-	o.add(Expr, "-force_key_frames", "-enc_time_base", "-aspect", "-r", "-framerate", "-time_base")
+	o.add(Ratio, "-enc_time_base", "-aspect", "-r", "-framerate", "-time_base")
+	o.add(Expr, "-force_key_frames")
 	o.add(StreamMap, "-map")
 	o.add(Protocols, "-protocol_whitelist")
 	o.add(Format, "-f")

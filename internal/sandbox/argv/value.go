@@ -79,9 +79,31 @@ func isSize(s string) bool {
 	return only(s, "", 12)
 }
 
-// isExpr reports whether s can be an arithmetic expression or a list of ranges.
+// isExpr reports whether s can be an arithmetic expression or a list of ranges. A
+// slash divides by a number or a bracket, so that no path looks like one.
 func isExpr(s string) bool {
-	return only(s, "_+*/().,:;<>=!%#~ -", 4096) && !strings.Contains(s, "..") && s[0] != '/'
+	if !only(s, "_+*/().,:;<>=!%#~ -", 4096) || strings.Contains(s, "..") {
+		return false
+	}
+	if s[0] == '-' && (len(s) == 1 || !digit(s[1]) && s[1] != '(') {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] == '/' && (i == 0 || i == len(s)-1 || !digit(s[i+1]) && s[i+1] != '(') {
+			return false
+		}
+	}
+	return true
+}
+
+// isRatio reports whether s is a number, a ratio (30000/1001, 16:9) or a word.
+func isRatio(s string) bool {
+	for _, sep := range []string{"/", ":"} {
+		if a, b, found := strings.Cut(s, sep); found {
+			return isDecimal(a) && isDecimal(b)
+		}
+	}
+	return isDecimal(s) || only(s, "_", 16)
 }
 
 // isStreamMap reports whether s is a value of -map (ffmpeg(1)).

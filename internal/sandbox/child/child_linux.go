@@ -24,6 +24,7 @@ const (
 	prSetSecurebits   = 28
 	prSetNoNewPrivs   = 38
 	prCapAmbient      = 47
+	prAmbientRaise    = 2
 	prAmbientClearAll = 4
 	seccompFilterMode = 2
 
@@ -32,6 +33,7 @@ const (
 
 	capVersion3 = 0x20080522
 	lastCap     = 63
+	keepSetpcap = 1 << 8 // CAP_SETPCAP, until the secure bits are set
 )
 
 // The repository's one init: when the binary was started under a private name it
@@ -187,7 +189,7 @@ func (o *Order) lockIn(lifeline int, p *program) *fault {
 		return f
 	}
 	syscall.Umask(0o077)
-	if f := dropCapabilities(); f != nil {
+	if f := dropCapabilities(o.KeepCaps); f != nil {
 		return f
 	}
 	if errno := prctl(prSetNoNewPrivs, 1); errno != 0 {
@@ -250,22 +252,44 @@ func closeOthers(o *Order, lifeline int) *fault {
 	return nil
 }
 
-// dropCapabilities leaves none in any set. Without CAP_SETPCAP the bounding set
-// stays, which no_new_privs makes harmless.
-func dropCapabilities() *fault {
-	for c := uintptr(0); c <= lastCap; c++ {
+// dropCapabilities leaves those of keep and no other in any set. Without CAP_SETPCAP
+// the bounding set stays, which no_new_privs makes harmless.
+func dropCapabilities(keep uint32) *fault {
+	for c := range uintptr(lastCap + 1) {
+		if c < 32 && keep>>c&1 == 1 {
+			continue
+		}
 		if prctl(prCapbsetDrop, c) != 0 {
 			break
 		}
 	}
-	prctl(prSetSecurebits, securebits)
+	if f := setCapabilities(keep, keep|keepSetpcap); f != nil {
+		// Without CAP_SETPCAP in the first place.
+		if f := setCapabilities(keep, keep); f != nil {
+			return f
+		}
+	}
 	syscall.RawSyscall6(syscall.SYS_PRCTL, prCapAmbient, prAmbientClearAll, 0, 0, 0, 0)
+	for c := range uintptr(32) {
+		if keep>>c&1 == 0 {
+			continue
+		}
+		if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prCapAmbient, prAmbientRaise, c, 0, 0, 0); errno != 0 {
+			return &fault{"capabilities", errno}
+		}
+	}
+	prctl(prSetSecurebits, securebits)
+	return setCapabilities(keep, keep)
+}
+
+// setCapabilities sets the inheritable set, and the permitted and effective ones.
+func setCapabilities(inheritable, effective uint32) *fault {
 	header := struct {
 		version uint32
 		pid     int32
 	}{version: capVersion3}
-	var none [6]uint32
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none)), 0); errno != 0 {
+	sets := [6]uint32{effective, effective, inheritable}
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&sets)), 0); errno != 0 {
 		return &fault{"capabilities", errno}
 	}
 	return nil

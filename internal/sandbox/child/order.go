@@ -35,6 +35,9 @@ type Order struct {
 	// id instead: exec keeps it, and only the helper knows it.
 	Filters [][]byte
 	PidMark uint32
+	// KeepCaps is the set of capabilities that the program keeps, as bits below 32;
+	// all others are dropped.
+	KeepCaps uint32
 
 	Args, Env []string
 }
@@ -61,6 +64,7 @@ func (o *Order) Encode() []byte {
 		b = binary.BigEndian.AppendUint32(b, uint32(int32(n)))
 	}
 	b = binary.BigEndian.AppendUint32(b, o.PidMark)
+	b = binary.BigEndian.AppendUint32(b, o.KeepCaps)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(o.Limits)))
 	for _, l := range o.Limits {
 		b = binary.BigEndian.AppendUint32(b, uint32(l.Resource))
@@ -88,7 +92,7 @@ func Decode(b []byte) (*Order, error) {
 	if r.u32() != orderMagic {
 		return nil, errOrder
 	}
-	o := &Order{Exe: r.int(), Ruleset: r.int(), Status: r.int(), Keep: r.int(), PidMark: r.u32()}
+	o := &Order{Exe: r.int(), Ruleset: r.int(), Status: r.int(), Keep: r.int(), PidMark: r.u32(), KeepCaps: r.u32()}
 	for range r.count() {
 		o.Limits = append(o.Limits, Limit{Resource: r.int(), Value: r.u64()})
 	}
