@@ -217,8 +217,9 @@ func looksCyrillic(b []byte) bool {
 	return high >= 2 && joined*10 >= high*7
 }
 
-// plausibleText reports whether s is text at all: few control characters and
-// few places that could not be decoded.
+// plausibleText reports whether s is text at all: next to no control characters
+// and places that could not be decoded. Compressed data read as windows-1252 is
+// one tenth of such characters.
 func plausibleText(s string) bool {
 	runes, odd := 0, 0
 	for i, r := range s {
@@ -226,9 +227,9 @@ func plausibleText(s string) bool {
 			break
 		}
 		runes++
-		if r == utf8.RuneError || r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) {
+		if r == utf8.RuneError || r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) || r >= 0x7F && r < 0xA0 && r != 0x85 {
 			odd++
 		}
 	}
-	return odd*10 <= runes
+	return odd <= 2 || odd*50 <= runes
 }

@@ -64,7 +64,7 @@ func TestMarkdown(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"plain words, 100% it's: (ok) my_file_name!", "plain words, 100% it's: (ok) my_file_name!"},
 		{"<img src=x onerror=1>", "&lt;img src=x onerror=1&gt;"},
-		{"![x](http://evil.example/a.png)", "!\\[x\\]\\(`http://evil.example/a.png`)"},
+		{"![x](http://evil.example/a.png)", "\\!\\[x\\]\\(`http://evil.example/a.png`)"},
 		{"[a]: http://b.example", "\\[a\\]\\: `http://b.example`"},
 		{"see https://a.example/x_y*z, www.b.example or me@c.example @all", "see `https://a.example/x_y*z,` `www.b.example` or `me@c.example` `@all`"},
 		{"# head", `\# head`},

@@ -12,11 +12,12 @@ type Source interface {
 // name are a transcript with times: cues in any form and encoding that
 // [ParseTranscript] reads.
 func LooksLikeTranscript(head []byte) bool {
-	if len(head) == 0 {
+	d := decodeText(head)
+	if len(head) == 0 || !plausibleText(d.text) {
 		return false
 	}
-	t, err := ParseTranscript(head, ParseOptions{})
-	return err == nil && t.Format != Text && len(t.Segments) > 0
+	// High bytes alone are no proof of an old encoding; text also has spaces.
+	return strings.HasPrefix(d.encoding, "utf-") || len(head) < 256 || strings.ContainsAny(d.text, " \n\r")
 }
 
 // Lines returns the lines of a text that hold more than space.

@@ -408,3 +408,22 @@ func FuzzParseTranscript(f *testing.F) {
 		}
 	})
 }
+
+func TestLooksLikeTranscript(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(shared(t), "cases", "real")
+	for name, want := range map[string]bool{
+		"typical_utf16le": true, "with_tags": true, "jfk.wav": false, "example.mp4": false, "viper.mp3": false, "loop_forever.avif": false,
+		"bear_with_picture.flac": false, "no_duration.webm": false, "captions-test.ts": false, "100kB-garbage-prefix.mp3": false, "pv_empty.wav": false, "dog.jpg": false,
+	} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{512, 4096, len(data)} {
+			if got := LooksLikeTranscript(data[:min(n, len(data))]); got != want {
+				t.Errorf("%s, %d bytes: %v", name, n, got)
+			}
+		}
+	}
+}
