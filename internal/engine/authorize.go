@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"reflect"
+
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/policy"
+	"cutroom/internal/tool"
+)
+
+// authorize is step 5. An ask is answered with needs_approval: the store of
+// approvals is not part of this installation yet, so no call that needs one runs.
+func (k *call) authorize(context.Context) error {
+	q := policy.Request{Principal: k.Principal, Tool: k.tool.Name, Kind: k.tool.Kind, Network: k.tool.Network}
+	_ = eachPath(reflect.ValueOf(k.in), func(v any) error {
+		if _, ok := v.(cutroom.OutPath); ok {
+			q.Writes = true
+		}
+		return nil
+	})
+	switch d := k.e.Policy.Decide(q); d.Effect {
+	case policy.Allow:
+	case policy.Ask:
+		hint := "this installation cannot record approvals yet, so the call stays closed"
+		if err := k.tool.Available(k.in); err != nil {
+			hint = cutroom.AsError(err).Error()
+		}
+		return cutroom.Errorf(cutroom.NeedsApproval, "%s: %s", k.tool.Name, d.Reason).WithHint("%s", hint)
+	default:
+		return cutroom.Errorf(cutroom.Denied, "%s: %s", k.tool.Name, d.Reason).
+			WithHint("the policy lies in the operator's cutroom.yaml")
+	}
+	if err := k.tool.Available(k.in); err != nil {
+		return err
+	}
+	return k.capable()
+}
+
+// capable refuses a call whose tool needs a program that is not pinned here.
+func (k *call) capable() error {
+	for _, p := range k.tool.Needs.Programs {
+		if k.e.Toolchain.Fingerprint(p) == "" {
+			return cutroom.Errorf(cutroom.MissingDependency, "%s needs %s, which is not pinned on this machine", k.tool.Name, p).
+				WithHint("install it and run `cutroom setup`; `cutroom doctor` says what is missing")
+		}
+	}
+	if len(k.tool.Needs.Filters)+len(k.tool.Needs.Encoders)+len(k.tool.Needs.Decoders) == 0 {
+		return nil
+	}
+	needs, worst := k.tool.Needs.Check(k.e.Machine())
+	if worst != tool.Missing {
+		return nil
+	}
+	for _, n := range needs {
+		if n.State == tool.Missing {
+			return cutroom.Errorf(cutroom.MissingDependency, "%s needs %s, which the pinned ffmpeg does not have", k.tool.Name, n.Capability).
+				WithHint("install a full ffmpeg build and run `cutroom setup`")
+		}
+	}
+	return nil
+}
+
+// Machine is what tool needs are checked against.
+func (e *Engine) Machine() tool.Machine { return machine{e} }
+
+type machine struct{ e *Engine }
+
+func (m machine) HasProgram(n string) bool { return m.e.Toolchain.Fingerprint(n) != "" }
+func (m machine) HasFilter(n string) bool  { return m.e.has((*ffmpeg.Abilities).Filter, n) }
+func (m machine) HasEncoder(n string) bool { return m.e.has((*ffmpeg.Abilities).Encoder, n) }
+func (m machine) HasDecoder(n string) bool { return m.e.has((*ffmpeg.Abilities).Decoder, n) }
+
+func (e *Engine) has(ask func(*ffmpeg.Abilities, string) bool, name string) bool {
+	a := e.Abilities()
+	return ask(&a, name)
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/policy"
+	"cutroom/internal/stage"
+	"cutroom/internal/tool"
+)
+
+// call is one call in flight.
+type call struct {
+	Call
+	e       *Engine
+	parent  *call
+	tool    *tool.Tool
+	started time.Time
+
+	in      any
+	bounds  tool.Bounds
+	inputs  []tool.Input
+	files   []*os.File                       // one per input, nil for inline text
+	ids     []stage.Identity                 // of the files, when they were hashed
+	results map[cutroom.Digest]*stage.Result // recorded results that the input names, by invocation
+	sources []stage.Source                   // the media the result comes from
+	parents []cutroom.Digest                 // results it was made from
+	name    stage.Name                       // where the result lies
+	request []byte                           // canonical request
+	lock    *stage.Lock
+	build   *stage.Build
+	facts   tool.Facts
+	expect  []tool.Expectation
+	kept    []stage.Keep
+	made    []cutroom.ArtifactRef
+	ran     []string // programs that ran
+	out     any
+	reply   *Reply
+	scratch string // private folder of a dry run's or a probe's programs
+}
+
+// close releases what the call holds. Whatever was not published is discarded.
+func (k *call) close() {
+	for _, f := range k.files {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if k.build != nil {
+		k.build.Discard()
+	}
+	if k.lock != nil {
+		k.lock.Release()
+	}
+	if k.scratch != "" {
+		os.RemoveAll(k.scratch)
+	}
+}
+
+// find is steps 1 and 2: the tool as this principal sees it, and the ceiling. A
+// call made by a tool's own body is not looked up in the allow-list again: the
+// spec's Calls are the list.
+func (k *call) find() error {
+	t, ok := k.e.Registry.Find(k.Tool)
+	listed := ok && (k.parent != nil || k.e.Policy.Lists(k.Principal, t.Name))
+	if !listed {
+		err := cutroom.Errorf(cutroom.NotFound, "there is no tool %q", k.Tool)
+		if near := k.e.Registry.Nearest(k.Tool); near != "" && k.e.Policy.Lists(k.Principal, near) {
+			return err.WithHint("did you mean %s? `cutroom tool list` shows all", near)
+		}
+		return err.WithHint("`cutroom tool list` shows all")
+	}
+	if k.parent != nil && !slices.Contains(k.parent.tool.Calls, t.Name) {
+		return cutroom.Errorf(cutroom.Internal, "%s may not call %s", k.parent.tool.Name, t.Name)
+	}
+	if d := k.e.Policy.Ceiling(k.Principal, t.Kind); d.Effect != policy.Allow {
+		return cutroom.Errorf(cutroom.Denied, "%s: %s", t.Name, d.Reason).
+			WithHint("a person can run it, or raise %s.kinds in cutroom.yaml", k.Principal.Role)
+	}
+	k.tool = t
+	return nil
+}
+
+// decode is step 3.
+func (k *call) decode() error {
+	in, err := k.tool.Decode(k.Input)
+	if err != nil {
+		return err
+	}
+	k.in = in
+	if b, ok := in.(tool.Bounded); ok {
+		k.bounds = b.Bounds().Within(k.e.Limits)
+	}
+	return nil
+}
+
+// deadline bounds the whole call: the tool's own time, or what the caller or the
+// operator said.
+func (k *call) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	d := k.tool.Deadline(k.in)
+	if k.Timeout > 0 {
+		d = k.Timeout
+	}
+	if k.e.Timeout > 0 {
+		d = min(d, k.e.Timeout)
+	}
+	return context.WithTimeout(ctx, d)
+}
+
+// failure is the error as the caller gets it. When the deadline or the caller
+// stopped the work, that is the cause, whatever the program said in dying.
+func (k *call) failure(ctx context.Context, err error) error {
+	if cause := ctx.Err(); cause != nil {
+		stopped := cutroom.AsError(cause)
+		if errors.Is(cause, context.DeadlineExceeded) {
+			stopped = cutroom.Errorf(cutroom.Timeout, "%s did not finish within %s", k.tool.Name, k.elapsed().Round(time.Second)).
+				WithHint("raise --timeout, or narrow the range with --start and --end")
+		}
+		err = stopped.WithCause(err)
+	}
+	e := cutroom.AsError(err)
+	k.e.Log.Warn("call failed", "tool", k.tool.Name, "principal", k.Principal.Name, "code", e.Code, "message", e.Msg, "cause", e.Err)
+	return e
+}
+
+func (k *call) elapsed() time.Duration { return k.e.Now().Sub(k.started) }
+
+// record is step 11: the manifest is the record; what is left is to answer.
+func (k *call) record() *Reply {
+	k.reply.Elapsed = k.elapsed()
+	k.e.Log.Info("call", "tool", k.tool.Name, "principal", k.Principal.Name, "run", k.reply.Run.Short(),
+		"reused", k.reply.Reused, "ms", k.reply.Elapsed.Milliseconds())
+	return k.reply
+}
+
+func (k *call) progress(p cutroom.Progress) {
+	if k.Progress == nil {
+		return
+	}
+	if p.Tool == "" {
+		p.Tool = k.tool.Name
+	}
+	k.Progress(p)
+}
+
+// readAll reads an opened input from its beginning, at most max bytes.
+func readAll(f *os.File, max int64) ([]byte, error) {
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, max+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > max {
+		return nil, cutroom.Errorf(cutroom.Limit, "the file has more than %d bytes", max)
+	}
+	return b, nil
+}

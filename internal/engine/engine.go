@@ -1,0 +1,128 @@
+// Package engine is the single path that every call takes: from a request in JSON
+// to a recorded, proved result.
+//
+// It promises that no tool opens a path, starts a program or publishes a file by
+// itself, and that every door gets the same answer to the same call. It must never
+// know a door.
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/policy"
+	"cutroom/internal/sandbox"
+	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/stage"
+	"cutroom/internal/tool"
+)
+
+// Runner runs one program with exactly what it was granted.
+type Runner interface {
+	Run(context.Context, argv.Command, sandbox.Grant) (argv.Result, error)
+}
+
+// Toolchain says which programs are pinned.
+type Toolchain interface {
+	// Fingerprint identifies a program with its libraries and models; "" when it is
+	// not pinned.
+	Fingerprint(program string) cutroom.Digest
+	// Version is the program's version line.
+	Version(program string) string
+}
+
+// Options are the parts an engine works with.
+type Options struct {
+	Registry  *tool.Registry
+	Workspace string // absolute; the one root of agents
+	Stage     *stage.Stage
+	StageRoot string // the stage's folder, relative to the workspace, forward slashes
+	Identity  *stage.IdentityCache
+	Facts     string // folder of the probe cache, in the user's state folder
+	Runner    Runner
+	Toolchain Toolchain
+	Abilities func() ffmpeg.Abilities // of the pinned ffmpeg; read when first needed
+	Languages []string                // OCR languages installed
+	Settings  tool.Settings
+	Policy    policy.Policy
+	Limits    tool.Bounds   // operator's maxima; zero fields are the contract's ceilings
+	Timeout   time.Duration // operator's longest deadline; zero is each tool's own
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// Engine invokes tools.
+type Engine struct{ Options }
+
+// New returns an engine over the given parts.
+func New(o Options) *Engine {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Engine{o}
+}
+
+// Call is one request.
+type Call struct {
+	Tool      string
+	Input     []byte // JSON
+	Principal cutroom.Principal
+	Timeout   time.Duration          // 0: the tool's own deadline
+	DryRun    bool                   // plan only: no program of the tool runs, nothing is recorded
+	Progress  func(cutroom.Progress) // may be nil
+}
+
+// Reply is the answer to a call.
+type Reply struct {
+	Tool    string
+	Output  any    // pointer to the tool's output type; nil for a dry run
+	JSON    []byte // the output as every door shows it
+	Run     cutroom.Digest
+	Reused  bool
+	Elapsed time.Duration
+	Record  cutroom.Record
+	Plan    *Preview // of a dry run
+}
+
+// Invoke makes one call. Its steps are the product on one page; each is a method
+// of call in its own file.
+func (e *Engine) Invoke(ctx context.Context, c Call) (*Reply, error) {
+	return e.invoke(ctx, c, nil)
+}
+
+func (e *Engine) invoke(ctx context.Context, c Call, parent *call) (*Reply, error) {
+	k := &call{Call: c, e: e, parent: parent, started: e.Now()}
+	defer k.close()
+	if err := k.find(); err != nil { // 1, 2: the tool, for this principal; the ceiling
+		return nil, err
+	}
+	if err := k.decode(); err != nil { // 3: strictly, defaults, validation, limits
+		return nil, err
+	}
+	ctx, cancel := k.deadline(ctx)
+	defer cancel()
+	steps := []func(context.Context) error{
+		k.open,      // 4: inputs, beneath the roots, hashed
+		k.authorize, // 5: allow, deny or ask
+		k.key,       // 6: identity of the call
+		k.reuse,     // 7: an equal, verified result answers; an equal call in flight is awaited
+		k.run,       // 8: plan and run in the sandbox
+		k.prove,     // 9: what was made is what was planned
+		k.publish,   // 10: redact, check the schema, publish without overwriting
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return nil, k.failure(ctx, err)
+		}
+		if k.reply != nil {
+			break
+		}
+	}
+	return k.record(), nil // 11
+}

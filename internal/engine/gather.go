@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/tool"
+)
+
+// gather makes the facts: every input that the tool wants probed is probed once,
+// and the limits on its length are checked.
+func (k *call) gather(ctx context.Context) error {
+	k.facts = tool.Facts{
+		Inputs: k.inputs, Programs: map[string]string{},
+		Languages: k.e.Languages, Settings: k.e.Settings,
+	}
+	for _, p := range k.e.Registry.Programs(k.tool) {
+		if k.e.Toolchain.Fingerprint(p) != "" {
+			k.facts.Programs[p] = k.e.Toolchain.Version(p)
+		}
+	}
+	if k.facts.Has("ffmpeg") {
+		k.facts.Abilities = k.e.Abilities()
+	}
+	if !k.tool.Probes(k.facts, k.in) {
+		return nil
+	}
+	for i := range k.inputs {
+		if k.files[i] == nil || k.inputs[i].Frame != nil || k.inputs[i].Beside {
+			continue
+		}
+		if err := k.probe(ctx, &k.inputs[i]); err != nil {
+			return err
+		}
+	}
+	k.facts.Inputs = k.inputs
+	return nil
+}
+
+// probe fills in what the content of an input is.
+func (k *call) probe(ctx context.Context, in *tool.Input) error {
+	format, err := ffmpeg.Sniff(in.Head, in.Name)
+	if err != nil {
+		return err
+	}
+	in.Format = format
+	if in.Media, err = k.document(ctx, in); err != nil {
+		return err
+	}
+	for i := range k.sources {
+		if k.sources[i].SHA256 == in.Digest {
+			k.sources[i].Duration = &in.Media.DurationSeconds
+		}
+	}
+	if limit := k.bounds.Duration; limit > 0 && in.Media.DurationSeconds > limit {
+		return tooLong(in.Text, in.Media.DurationSeconds, limit)
+	}
+	return nil
+}
+
+// probeRevision is raised when the same file would be described otherwise.
+const probeRevision = "1"
+
+// document probes, or answers from the cache in the user's state folder, which
+// is keyed by content, demuxer choice and toolchain.
+func (k *call) document(ctx context.Context, in *tool.Input) (*ffmpeg.Document, error) {
+	key := cutroom.DigestOf([]byte(string(in.Digest) + "\n" + strings.Join(in.Format.Demuxers, ",") + "\n" +
+		string(k.e.Toolchain.Fingerprint("ffprobe")) + "\n" + string(k.e.Toolchain.Fingerprint("ffmpeg")) + "\n" + probeRevision))
+	path := filepath.Join(k.e.Facts, string(key[:2]), string(key))
+	if raw, err := os.ReadFile(path); err == nil {
+		var doc ffmpeg.Document
+		if json.Unmarshal(raw, &doc) == nil {
+			return &doc, nil
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		k.e.Log.Warn("probe cache", "cause", err)
+	}
+	doc, err := k.look(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if raw, err := json.Marshal(doc); err == nil {
+		if err := writeFile(path, raw); err != nil {
+			k.e.Log.Warn("probe cache", "cause", err)
+		}
+	}
+	return doc, nil
+}
+
+// look runs the probe's commands.
+func (k *call) look(ctx context.Context, in *tool.Input) (*ffmpeg.Document, error) {
+	dir := k.scratch
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "cutroom-probe-"); err != nil {
+			return nil, err
+		}
+		k.scratch = dir
+	}
+	p := ffmpeg.NewProber(in.Index, in.Format, in.Size)
+	for {
+		cmd, ok := p.Next()
+		if !ok {
+			break
+		}
+		k.progress(cutroom.Progress{Stage: "probing"})
+		res, err := k.start(ctx, cmd, dir)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.Feed(res); err != nil {
+			return nil, err
+		}
+	}
+	k.ran = append(k.ran, "ffprobe")
+	return p.Document()
+}
+
+// writeFile replaces a cache file whole.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	if _, err := tmp.Write(data); err != nil {
+		tmp.Close()
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"reflect"
+
+	"cutroom"
+	"cutroom/internal/stage"
+	"cutroom/internal/tool"
+)
+
+// identity is what makes two calls the same call. Path spelling is not in it, nor
+// limits that do not change the result (fields tagged key:"-").
+type identity struct {
+	Tool      string                    `json:"tool"`
+	Revision  int                       `json:"revision"`
+	Contract  string                    `json:"contract"`
+	Sources   []cutroom.Digest          `json:"sources"`
+	Beside    []cutroom.Digest          `json:"beside"`
+	Request   any                       `json:"request"`
+	Toolchain map[string]cutroom.Digest `json:"toolchain"`
+	Settings  tool.Settings             `json:"settings"`
+}
+
+// key is step 6: the server's own identity of the call, made from the decoded
+// input and never from the caller's bytes.
+func (k *call) key(context.Context) error {
+	id := identity{
+		Tool: k.tool.Name, Revision: k.tool.Revision, Contract: k.tool.Contract,
+		Toolchain: map[string]cutroom.Digest{}, Settings: k.e.Settings,
+	}
+	for _, in := range k.inputs {
+		if in.Beside {
+			id.Beside = append(id.Beside, in.Digest)
+		} else {
+			id.Sources = append(id.Sources, in.Digest)
+		}
+	}
+	for _, p := range k.e.Registry.Programs(k.tool) {
+		id.Toolchain[p] = k.e.Toolchain.Fingerprint(p)
+	}
+	normal := reflect.New(reflect.TypeOf(k.in)).Elem()
+	normal.Set(reflect.ValueOf(k.in))
+	id.Request = k.normalise(normal).Interface()
+	request, err := tool.Canonical(id.Request)
+	if err != nil {
+		return err
+	}
+	canonical, err := tool.Canonical(id)
+	if err != nil {
+		return err
+	}
+	k.request = request
+	k.name = stage.Name{Source: k.subject(), Tool: k.tool.Name, Invocation: cutroom.DigestOf(canonical)}
+	return nil
+}
+
+// subject is the media that the result speaks of.
+func (k *call) subject() cutroom.Digest {
+	if s, ok := k.in.(interface{ Subject() cutroom.Digest }); ok && s.Subject() != "" {
+		return s.Subject()
+	}
+	if len(k.sources) > 0 {
+		return k.sources[0].SHA256
+	}
+	return cutroom.DigestOf(nil)
+}
+
+// normalise returns a copy of v in which paths are replaced by the digests of what
+// they hold, and fields that do not change the result are zero.
+func (k *call) normalise(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			p := reflect.New(v.Type().Elem())
+			p.Elem().Set(k.normalise(v.Elem()))
+			out.Set(p)
+		}
+		return out
+	case reflect.Slice:
+		if v.IsNil() {
+			return out
+		}
+		s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			s.Index(i).Set(k.normalise(v.Index(i)))
+		}
+		out.Set(s)
+		return out
+	case reflect.Struct:
+		if s, ok := v.Interface().(cutroom.Source); ok {
+			s.Value = string(k.digestOf(s.Value, s.Kind))
+			out.Set(reflect.ValueOf(s))
+			return out
+		}
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.IsExported() && f.Tag.Get("key") != "-" {
+				out.Field(i).Set(k.normalise(v.Field(i)))
+			}
+		}
+		return out
+	}
+	if p, ok := v.Interface().(cutroom.InPath); ok {
+		out.SetString(string(k.digestOf(string(p), cutroom.LocalFile)))
+		return out
+	}
+	out.Set(v)
+	return out
+}
+
+func (k *call) digestOf(text string, kind cutroom.SourceKind) cutroom.Digest {
+	if kind != cutroom.LocalFile {
+		return cutroom.DigestOf([]byte(text))
+	}
+	for _, in := range k.inputs {
+		if in.Text == text && in.Frame == nil && !in.Inline {
+			return in.Digest
+		}
+	}
+	return ""
+}

@@ -1,0 +1,14 @@
+// Package tools lists the families of tools, and nothing else.
+package tools
+
+import (
+	"cutroom/internal/tool"
+	"cutroom/internal/tools/measure"
+	"cutroom/internal/tools/media"
+	"cutroom/internal/tools/video"
+)
+
+// Families returns every family.
+func Families() []*tool.Family {
+	return []*tool.Family{media.Family, measure.Family, video.Family}
+}

@@ -1,0 +1,399 @@
+package video
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/evidence"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/speech"
+	"cutroom/internal/tool"
+)
+
+// Transcript says what was said: by text that somebody supplied, by a file beside
+// the recording, by a track inside it, or by listening.
+var Transcript = tool.Add(Family, tool.Spec[TranscriptInput, TranscriptOutput]{
+	Name:        "video.transcript",
+	Summary:     "Say what was said, with times",
+	Description: "Get what was said in a recording as timed segments. Takes transcript text, a transcript file, or a recording with a sidecar beside it (name.vtt, name.srt, name.txt, then language variants). With allow it also reads a subtitle track inside the file (embedded) and listens (speech, English built in). It never invents: where nothing is known the method is unavailable, and what was not understood is marked unreliable.",
+	Kind:        cutroom.Read,
+	Exact:       tool.ContentEquivalent,
+	Revision:    1,
+	Timeout:     30 * time.Second,
+	Deadline: func(in TranscriptInput) time.Duration {
+		if len(in.Allow) > 0 {
+			return 900 * time.Second
+		}
+		return 30 * time.Second
+	},
+	Needs: tool.Needs{Optional: []tool.Optional{
+		{Program: "ffprobe", When: "allow: embedded or speech"},
+		{Program: "ffmpeg", When: "allow: embedded or speech"},
+		{Program: "speech", When: "allow: speech; without it the result says that nobody listened"},
+	}},
+	Formats: transcriptFormats,
+	Examples: []TranscriptInput{
+		{Source: cutroom.Source{Kind: cutroom.Transcript, Value: "00:01 --> 00:03\nHello there"}},
+		{Source: cutroom.Source{Kind: cutroom.LocalFile, Value: "talk.mp4"}, Allow: []string{"embedded", "speech"}},
+	},
+	Probes:    func(f tool.Facts, in TranscriptInput) bool { return len(in.Allow) > 0 && IsMedia(f) },
+	Beside:    sidecars,
+	Plan:      planTranscript,
+	Interpret: readTranscript,
+})
+
+// TranscriptInput is the request.
+type TranscriptInput struct {
+	Source      cutroom.Source `json:"source" doc:"Transcript text, a transcript file, or a recording (kinds transcript and local_file)."`
+	Allow       []string       `json:"allow,omitempty" enum:"embedded,speech" items:"..2" since:"1.3" doc:"Further ways that may be tried, in this order: embedded reads a subtitle track, speech listens."`
+	Language    string         `json:"language,omitempty" max:"35" since:"1.3" doc:"Language spoken, as a BCP 47 tag; chooses among sidecars and tracks."`
+	AudioStream int            `json:"audio_stream,omitzero" min:"0" max:"255" since:"1.3" doc:"Which audio stream to listen to, counted from 0."`
+	Range
+	Detail Detail `json:"detail,omitempty" enum:"basic,full" default:"basic" since:"1.3" doc:"full adds speakers, words, confidence and how the text was found."`
+	Limits Limits `json:"limits,omitzero" doc:"Bounds of this call."`
+}
+
+// Validate refuses other kinds of source and an empty range.
+func (in TranscriptInput) Validate() error {
+	if err := only(in.Source, "video.transcript", cutroom.Transcript, cutroom.LocalFile); err != nil {
+		return err
+	}
+	return in.Range.Check()
+}
+
+// Bounds are the limits of the call.
+func (in TranscriptInput) Bounds() tool.Bounds { return in.Limits.Bounds() }
+
+// extended says whether the request uses a member that 1.2.0 did not have.
+func (in TranscriptInput) extended() bool {
+	return len(in.Allow) > 0 || in.Language != "" || in.AudioStream > 0 || in.Range != (Range{}) || in.Detail == full
+}
+
+// Method says how a transcript was found.
+type Method string
+
+// The methods; the last two are extensions of 1.2.0.
+const (
+	Supplied    Method = "supplied"
+	Sidecar     Method = "sidecar"
+	Unavailable Method = "unavailable"
+	Embedded    Method = "embedded"
+	Speech      Method = "speech"
+)
+
+// TranscriptOutput is the answer.
+type TranscriptOutput struct {
+	cutroom.Output
+	Method   Method             `json:"method" enum:"supplied,sidecar,unavailable,embedded,speech" doc:"How the text was found; embedded and speech occur only when allowed."`
+	Segments []evidence.Segment `json:"segments" doc:"What was said, in order of time."`
+	Engine   string             `json:"engine,omitempty" since:"1.3" doc:"The engine that listened."`
+	Language string             `json:"language,omitempty" since:"1.3" doc:"Language of the text, when known."`
+	Encoding string             `json:"encoding,omitempty" since:"1.3" doc:"Character encoding of the file that was read."`
+	Format   string             `json:"format,omitempty" since:"1.3" doc:"Form of the text that was read."`
+	From     string             `json:"from,omitempty" since:"1.3" doc:"The sidecar or track that was read."`
+	Problems []evidence.Problem `json:"problems,omitempty" since:"1.3" doc:"What was wrong with the text, cue by cue."`
+}
+
+// IsMedia says whether the first input is a recording rather than text: by its
+// suffix, else by what it holds.
+func IsMedia(f tool.Facts) bool {
+	in, ok := f.First()
+	return ok && !in.Inline && !isTranscript(in)
+}
+
+// textSuffixes name transcript files.
+var textSuffixes = []string{"vtt", "srt", "txt", "md", "ass", "ssa", "json"}
+
+func isTranscript(in tool.Input) bool {
+	s := suffix(in.Name)
+	if slices.Contains(textSuffixes, s) {
+		return true
+	}
+	return s == "" && evidence.LooksLikeTranscript(in.Head)
+}
+
+// sidecars names transcripts beside a recording.
+func sidecars(in TranscriptInput, names []string) []string {
+	if in.Source.Kind != cutroom.LocalFile || slices.Contains(textSuffixes, suffix(in.Source.Value)) {
+		return nil
+	}
+	found := evidence.SidecarNames(baseName(in.Source.Value), names, in.Language)
+	return found[:min(len(found), 1)]
+}
+
+func baseName(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
+
+// listening is the state of a plan that goes to the recording itself.
+type listening struct {
+	embedded int // subtitle track being read, -1 for none
+	offset   cutroom.Micros
+	reasons  []string
+}
+
+func planTranscript(f tool.Facts, in TranscriptInput) (tool.Plan, error) {
+	file, _ := f.First()
+	if !IsMedia(f) || besideOf(f) != nil || len(in.Allow) == 0 {
+		return tool.Plan{}, nil
+	}
+	st := &listening{embedded: -1}
+	if slices.Contains(in.Allow, "embedded") {
+		if n := textTrack(file.Media, in.Language); n >= 0 {
+			cmd, err := ffmpeg.Subtitles(file.Index, file.Format, file.Media, n, ffmpeg.WebVTT)
+			if err != nil {
+				return tool.Plan{}, err
+			}
+			st.embedded = n
+			return tool.Plan{Steps: []argv.Command{cmd}, State: st}, nil
+		}
+	}
+	if slices.Contains(in.Allow, "speech") {
+		return planSpeech(f, in, file, st)
+	}
+	return tool.Plan{State: st}, nil
+}
+
+func besideOf(f tool.Facts) *tool.Input {
+	i := slices.IndexFunc(f.Inputs, func(in tool.Input) bool { return in.Beside })
+	if i < 0 {
+		return nil
+	}
+	return &f.Inputs[i]
+}
+
+// textTrack chooses a subtitle track that holds text: in the language, else the
+// default one, else the first; -1 when there is none.
+func textTrack(d *ffmpeg.Document, language string) int {
+	best := -1
+	for n, s := range d.SubtitleStreams() {
+		switch {
+		case s.Text == nil || !*s.Text:
+		case language != "" && sameLanguage(s.Language, language):
+			return n
+		case best < 0 || slices.Contains(s.Disposition, "default"):
+			best = n
+		}
+	}
+	return best
+}
+
+// sameLanguage compares the primary subtags, of which the shorter is a two-letter
+// code and the longer often its three-letter form.
+func sameLanguage(a, b string) bool {
+	a, _, _ = strings.Cut(strings.ToLower(a), "-")
+	b, _, _ = strings.Cut(strings.ToLower(b), "-")
+	return a != "" && b != "" && (a == b || len(a) != len(b) && a[:2] == b[:2])
+}
+
+// planSpeech extracts the sound and listens to it. What keeps it from listening is
+// a reason, not an error: the rest of a watch goes on.
+func planSpeech(f tool.Facts, in TranscriptInput, file tool.Input, st *listening) (tool.Plan, error) {
+	none := func(format string, args ...any) (tool.Plan, error) {
+		st.reasons = append(st.reasons, fmt.Sprintf(format, args...))
+		return tool.Plan{State: st}, nil
+	}
+	if !f.Has("speech") || !f.Has("ffmpeg") {
+		return none("nobody listened: the speech engine is not installed (run `cutroom doctor`)")
+	}
+	if len(file.Media.AudioStreams()) == 0 {
+		return none("the file has no sound")
+	}
+	start, end, err := in.Range.within(file.Media.DurationSeconds)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	cut, err := ffmpeg.ExtractAudio(file.Index, file.Format, file.Media, ffmpeg.AudioOptions{
+		Stream: in.AudioStream, SampleRate: 16000, Channels: 1, Start: start, End: end, File: "speech.wav",
+	})
+	if err != nil {
+		return none("%s", cutroom.AsError(err).Error())
+	}
+	st.offset = cut.StartOffset
+	return tool.Plan{
+		State: st,
+		Steps: []argv.Command{cut.Command, speech.Command("speech", "speech.wav", speech.Options{
+			Model: speech.Model(f.Settings.SpeechModel), Language: in.Language,
+		})},
+	}, nil
+}
+
+func readTranscript(f tool.Facts, in TranscriptInput, r tool.Results) (TranscriptOutput, error) {
+	out := TranscriptOutput{Method: Unavailable, Segments: []evidence.Segment{}}
+	file, _ := f.First()
+	st, _ := r.State().(*listening)
+	if st != nil {
+		for _, reason := range st.reasons {
+			out.AddReason(reason)
+		}
+	}
+	var err error
+	switch beside := besideOf(f); {
+	case !IsMedia(f):
+		err = out.read(r, file, in, Supplied)
+	case beside != nil:
+		err = out.read(r, *beside, in, Sidecar)
+	case st != nil && st.embedded >= 0:
+		err = out.embedded(r, file, in, st)
+	default:
+		err = out.speech(r, in, st)
+	}
+	if err != nil {
+		return out, err
+	}
+	if out.Method == Unavailable && len(out.PartialReasons) == 0 {
+		out.AddReason("no transcript: none was supplied, and none lies beside the file")
+	}
+	out.clip(in.Range)
+	if err := out.keep(r); err != nil {
+		return out, err
+	}
+	if !in.extended() {
+		out.plain()
+	}
+	return out, nil
+}
+
+// read parses a file or inline text.
+func (out *TranscriptOutput) read(r tool.Results, file tool.Input, in TranscriptInput, m Method) error {
+	data, err := r.ReadInput(file.Index, in.Limits.MaxTranscriptBytes)
+	if err != nil {
+		return err
+	}
+	if m == Sidecar {
+		out.From = baseName(file.Text)
+	}
+	return out.parse(data, evidence.Format(suffix(file.Name)), m, 0)
+}
+
+func (out *TranscriptOutput) parse(data []byte, hint evidence.Format, m Method, zero cutroom.Micros) error {
+	t, err := evidence.ParseTranscript(data, evidence.ParseOptions{Format: hint})
+	if err != nil {
+		return err
+	}
+	out.Method, out.Segments, out.Problems = m, t.Segments, t.Problems
+	out.Encoding, out.Format, out.Language = t.Encoding, string(t.Format), t.Language
+	if out.Segments == nil {
+		out.Segments = []evidence.Segment{}
+	}
+	for i := range out.Segments {
+		out.Segments[i].UntrustedContent = true
+		if zero != 0 {
+			shift(&out.Segments[i], -zero)
+		}
+	}
+	if len(t.Problems) > 0 && len(t.Segments) == 0 {
+		out.AddReason("the transcript holds no cue that can be read")
+	}
+	return nil
+}
+
+// shift moves a segment in time; nothing starts before zero.
+func shift(s *evidence.Segment, by cutroom.Micros) {
+	s.Start = max(0, s.Start+by)
+	if s.End != nil {
+		e := max(s.Start, *s.End+by)
+		s.End = &e
+	}
+	for i := range s.Words {
+		w := &s.Words[i]
+		w.Start = max(0, w.Start+by)
+		if w.End != nil {
+			e := max(w.Start, *w.End+by)
+			w.End = &e
+		}
+	}
+}
+
+func (out *TranscriptOutput) embedded(r tool.Results, file tool.Input, in TranscriptInput, st *listening) error {
+	res, _ := r.Step("subtitles")
+	if int64(len(res.Stdout)) > in.Limits.MaxTranscriptBytes || res.Cut {
+		return cutroom.Errorf(cutroom.Limit, "the subtitle track has more than %d bytes", in.Limits.MaxTranscriptBytes).
+			WithHint("raise limits.max_transcript_bytes (--max-transcript-bytes)")
+	}
+	track := file.Media.SubtitleStreams()[st.embedded]
+	if err := out.parse(res.Stdout, evidence.WebVTT, Embedded, file.Media.ZeroSeconds); err != nil {
+		return err
+	}
+	out.Language, out.From = track.Language, fmt.Sprintf("stream %d (%s)", track.Index, track.CodecName)
+	out.Encoding, out.Format = "", ""
+	return nil
+}
+
+// speech takes what the engine heard. Words that were not understood stay, marked.
+func (out *TranscriptOutput) speech(r tool.Results, in TranscriptInput, st *listening) error {
+	res, ran := r.Step("speech")
+	if !ran {
+		return nil
+	}
+	t, err := speech.Result(res)
+	if err != nil {
+		return err
+	}
+	out.Method, out.Engine, out.Language = Speech, t.Model, t.Language
+	for _, s := range t.Segments {
+		score, end := s.Score, s.End+st.offset
+		seg := evidence.Segment{
+			Start: s.Start + st.offset, End: &end, Text: s.Text, UntrustedContent: true,
+			Confidence: confidence(s), Score: &score, Unreliable: s.Unreliable, Loop: s.Loop,
+		}
+		out.Segments = append(out.Segments, seg)
+	}
+	for _, reason := range t.Reasons {
+		out.AddReason(reason.Sentence())
+	}
+	return nil
+}
+
+// confidence grades a segment by the engine's score: clear English lay above -0.3
+// in measurements.
+func confidence(s speech.Segment) cutroom.Confidence {
+	switch {
+	case s.Unreliable || s.Loop:
+		return cutroom.Low
+	case s.Score > -0.3:
+		return cutroom.High
+	}
+	return cutroom.Medium
+}
+
+// clip keeps what overlaps the range.
+func (out *TranscriptOutput) clip(r Range) {
+	if r == (Range{}) {
+		return
+	}
+	out.Segments = slices.DeleteFunc(out.Segments, func(s evidence.Segment) bool {
+		if s.Untimed {
+			return false
+		}
+		end := s.Start
+		if s.End != nil {
+			end = *s.End
+		}
+		return (r.End != nil && s.Start >= *r.End) || (end < r.Start) || (end == r.Start && s.Start < r.Start)
+	})
+}
+
+// keep retains the segments as an artifact, so that they can be cited and checked.
+func (out *TranscriptOutput) keep(r tool.Results) error {
+	if out.Method == Unavailable {
+		return nil
+	}
+	data, err := tool.Encode(out.Segments)
+	if err != nil {
+		return err
+	}
+	_, err = r.Put("transcript.json", "application/json", data, nil)
+	return err
+}
+
+// plain leaves the answer of 1.2.0.
+func (out *TranscriptOutput) plain() {
+	out.Engine, out.Language, out.Encoding, out.Format, out.From, out.Problems = "", "", "", "", "", nil
+	for i := range out.Segments {
+		s := &out.Segments[i]
+		*s = evidence.Segment{Start: s.Start, End: s.End, Text: s.Text, UntrustedContent: true}
+	}
+}
