@@ -60,8 +60,7 @@ func components(p string) ([]string, error) {
 	return parts, nil
 }
 
-// makeDirs opens the folder p below d, making what is missing. Each new entry is
-// made durable.
+// makeDirs opens the folder p below d, making what is missing.
 func (d *dir) makeDirs(p string) (*dir, error) {
 	parts, err := components(p)
 	if err != nil {
@@ -91,10 +90,24 @@ func (d *dir) childDir(name string) (*dir, error) {
 	if err := d.mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	if err := d.sync(); err != nil {
-		return nil, err
-	}
 	return d.openDir(name)
+}
+
+// syncPath makes durable what was made or moved in the folder p below d, and the
+// folders on the way to it, d included. One commit of a journal covers them all.
+func (d *dir) syncPath(p string) error {
+	for ; ; p = path.Dir(p) {
+		sub, err := d.openDir(p)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(sub.sync(), sub.close()); err != nil {
+			return err
+		}
+		if p == "." {
+			return nil
+		}
+	}
 }
 
 // same reports whether name in d is still the entry that id describes: the same

@@ -40,7 +40,7 @@ func (s *Stage) Find(ctx context.Context, prefix string) (*Result, error) {
 	if first != nil {
 		return nil, first
 	}
-	return nil, cutroom.Errorf(cutroom.NotFound, "no result %s is recorded here", prefix).WithHint("`cutroom job list` and `cutroom review` name results")
+	return nil, cutroom.Errorf(cutroom.NotFound, "no result %s is recorded here", prefix).WithHint("use the run id that a result of this workspace printed")
 }
 
 // verified loads and verifies what lies in the folder at.

@@ -72,14 +72,24 @@ func (p *private) check() error {
 // path is the folder below the stage's root.
 func (p *private) path() string { return path.Join(buildingFolder, p.name) }
 
-// write makes the file name with data, durable.
+// write makes the file name with data, and begins to write it to the disk.
 func (p *private) write(name string, data []byte) error {
 	f, err := p.dir.create(name, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
+	startWriting(f)
+	return errors.Join(err, f.Close())
+}
+
+// flush makes the file name durable.
+func (p *private) flush(name string) error {
+	f, err := p.dir.open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // remove deletes the folder with what is in it, if it still is ours.
@@ -110,6 +120,9 @@ func (s *Stage) replace(ctx context.Context, root, to *dir, name string, data []
 		return err
 	}
 	err = p.write(name, data)
+	if err == nil {
+		err = p.flush(name)
+	}
 	if err == nil {
 		err = p.dir.rename(name, to, name, true)
 	}

@@ -71,7 +71,7 @@ func (c *collection) paths() []string {
 	return paths
 }
 
-// collect opens, checks, hashes and flushes what is kept.
+// collect opens, checks and hashes what is kept, and begins to write it to the disk.
 func (b *Build) collect(ctx context.Context, keep []Keep) (*collection, error) {
 	keep = slices.Clone(keep)
 	slices.SortFunc(keep, func(a, b Keep) int { return strings.Compare(a.Path, b.Path) })
@@ -87,7 +87,7 @@ func (b *Build) collect(ctx context.Context, keep []Keep) (*collection, error) {
 		c.artifacts = append(c.artifacts, a)
 		c.seen[k.Path] = id
 	}
-	return c, b.flush(c)
+	return c, nil
 }
 
 func (b *Build) collectOne(ctx context.Context, k Keep) (Artifact, Identity, error) {
@@ -96,9 +96,7 @@ func (b *Build) collectOne(ctx context.Context, k Keep) (Artifact, Identity, err
 		return Artifact{}, Identity{}, err
 	}
 	defer f.Close()
-	if err := f.Chmod(0o600); err != nil {
-		return Artifact{}, Identity{}, err
-	}
+	_ = f.Chmod(0o600) // the folder is private already; some file systems have no modes
 	st, err := statFile(f)
 	if err != nil {
 		return Artifact{}, Identity{}, err
@@ -121,14 +119,20 @@ func outputError(p string, err error) error {
 	return err
 }
 
-// flush makes the kept files durable. Writing back was started by collect.
-func (b *Build) flush(c *collection) error {
-	for _, a := range c.artifacts {
-		f, err := b.private.dir.open(a.Path)
+// flush makes files and folders of t durable. The disk was given all of it before,
+// so that the first fsync waits and the others find their work done.
+func (b *Build) flush(t map[string][]string, files []string) error {
+	for _, p := range files {
+		if err := b.private.flush(p); err != nil {
+			return err
+		}
+	}
+	for folder := range t {
+		sub, err := b.private.dir.openDir(folder)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		if err := errors.Join(sub.sync(), sub.close()); err != nil {
 			return err
 		}
 	}
@@ -137,7 +141,6 @@ func (b *Build) flush(c *collection) error {
 
 // write removes what is not kept, adds result.json, and makes the folders durable.
 func (b *Build) write(m *Manifest, kept *collection) error {
-	d := b.private.dir
 	t := tree(kept.paths())
 	for folder, names := range t {
 		if err := b.clear(folder, names); err != nil {
@@ -157,14 +160,8 @@ func (b *Build) write(m *Manifest, kept *collection) error {
 		return err
 	}
 	t["."] = append(t["."], resultFile)
-	for folder := range t {
-		sub, err := d.openDir(folder)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(sub.sync(), sub.close()); err != nil {
-			return err
-		}
+	if err := b.flush(t, append(kept.paths(), resultFile)); err != nil {
+		return err
 	}
 	return b.recheck(t, kept)
 }
@@ -284,5 +281,5 @@ func (b *Build) placeOnce(folder, base string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(parent.sync(), home.sync())
+	return errors.Join(b.private.root.syncPath(folder), home.sync())
 }

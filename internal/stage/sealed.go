@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -36,7 +37,35 @@ func sealText(key []byte, kind string, v document) ([]byte, error) {
 		return nil, err
 	}
 	v.setMAC(macOf(key, kind, bare))
-	return canonical(v)
+	return withMAC(bare, v.mac())
+}
+
+// withMAC puts the mac member where canonical order wants it: before the first
+// member with a greater name (names of ours are ASCII, so bytes compare as RFC
+// 8785 asks).
+func withMAC(bare []byte, mac string) ([]byte, error) {
+	dec := jsontext.NewDecoder(bytes.NewReader(bare))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return nil, fmt.Errorf("encode a record: not an object: %w", err)
+	}
+	at, before, after := 1, "", ","
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, fmt.Errorf("encode a record: %w", err)
+		}
+		if name.String() > "mac" {
+			break
+		}
+		if err := dec.SkipValue(); err != nil {
+			return nil, fmt.Errorf("encode a record: %w", err)
+		}
+		at, before, after = int(dec.InputOffset()), ",", ""
+	}
+	if at == 1 && len(bare) == len("{}") {
+		after = ""
+	}
+	return slices.Concat(bare[:at], []byte(before+`"mac":"`+mac+`"`+after), bare[at:]), nil
 }
 
 // unsealText reads text into v if its MAC is right. Nothing but whole members of

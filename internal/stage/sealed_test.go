@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,7 +17,7 @@ import (
 func sealedManifest(t testing.TB) (Manifest, []byte) {
 	t.Helper()
 	m := testManifest()
-	if err := m.complete(testName("x"), []Artifact{{Path: "a", SHA256: cutroom.DigestOf(nil), MediaType: "text/plain"}}, later()); err != nil {
+	if err := m.complete(testName("x"), []Artifact{{Path: "a", SHA256: cutroom.DigestOf(nil), MediaType: "text/plain"}}, time.Unix(1_700_000_000, 0)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := sealText(testKey, resultKind, &m)
@@ -199,4 +200,45 @@ func TestThingsInTheWay(t *testing.T) {
 			wantCode(t, err, cutroom.Denied, ".cutroom/stage/.")
 		}
 	}
+}
+
+func TestMACStandsInCanonicalOrder(t *testing.T) {
+	t.Parallel()
+	for bare, want := range map[string]string{
+		`{}`:                        `{"mac":"M"}`,
+		`{"a":1}`:                   `{"a":1,"mac":"M"}`,
+		`{"z":1}`:                   `{"mac":"M","z":1}`,
+		`{"a":{"z":[1]},"n":"\"m"}`: `{"a":{"z":[1]},"mac":"M","n":"\"m"}`,
+	} {
+		got, err := withMAC([]byte(bare), "M")
+		if err != nil || string(got) != want {
+			t.Errorf("%s became %s, %v", bare, got, err)
+		}
+	}
+	if _, err := withMAC([]byte(`[1]`), "M"); err == nil {
+		t.Error("an array was sealed")
+	}
+}
+
+// TestStageRemoved is `rm -rf .cutroom` in the middle of a build.
+func TestStageRemoved(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	lock, err := s.Acquire(t.Context(), testName("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	b, err := s.Begin(t.Context(), lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Discard()
+	if err := os.RemoveAll(filepath.Join(s.workspace, ".cutroom")); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, b.Put("a", nil), cutroom.Conflict, ".cutroom/stage")
+	_, err = b.Seal(t.Context(), testManifest(), nil)
+	wantCode(t, err, cutroom.Conflict)
+	build(t, s, testName("x"))
 }

@@ -139,7 +139,15 @@ func (s *Stage) madeRoot() (*dir, error) {
 		}
 		break
 	}
-	return w.makeDirs(s.rel)
+	d, err = w.makeDirs(s.rel)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.syncPath(s.rel); err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
 }
 
 // ignore keeps version control out of the folder d.
@@ -178,6 +186,9 @@ func (s *Stage) fault(doing, p string, err error) error {
 	case readOnly(err):
 		return cutroom.Errorf(cutroom.Denied, "%q cannot be written", where).
 			WithHint("allow your user to write there, or name another folder with --stage").WithCause(err)
+	case errors.Is(err, fs.ErrNotExist):
+		return cutroom.Errorf(cutroom.Conflict, "another writer removed %q meanwhile", where).
+			WithHint("repeat the call; let nothing else write there").WithCause(err)
 	case errors.Is(err, errUnsupported):
 		return cutroom.Errorf(cutroom.Unavailable, "the file system of %q lacks what the stage needs", where).
 			WithHint("name a folder on a local disk with --stage").WithCause(err)
