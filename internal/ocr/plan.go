@@ -84,7 +84,6 @@ func First(step string, inputs []int, o Options) argv.Command {
 			argv.Word("--lib"), argv.Data(RuntimeFile), argv.Word("--det"), argv.Data(DetectFile),
 			argv.Word("--rec"), argv.Data(ReadFile), argv.Word("--keys"), argv.Data(AlphabetFile))
 	}
-	args = append(args, argv.Word("--"))
 	for i := range inputs {
 		args = append(args, argv.In(i))
 	}
