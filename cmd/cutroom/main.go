@@ -1,0 +1,89 @@
+// Command cutroom watches and edits media through sandboxed programs.
+//
+// main builds the parts, opens a door and exits with its code. Started under the
+// name of one of the sandboxed engines it is that engine and nothing else.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"cutroom/internal/cli"
+	"cutroom/internal/ocr"
+	"cutroom/internal/speech"
+	"cutroom/internal/tools"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	if engine := engineOf(filepath.Base(os.Args[0])); engine != nil {
+		return engine(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cutroom: the current folder is gone; change to another one")
+		return 1
+	}
+	ctx, code, stop := untilSignal()
+	defer stop()
+	app := &cli.App{
+		Families: tools.Families(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Environ: os.Environ(), Dir: dir, Interrupted: code,
+	}
+	return app.Run(ctx, os.Args[1:])
+}
+
+// engineOf returns the main function of the engine that runs under that name, nil
+// when the name is not one's. The sandbox starts an engine by the name it has in the
+// toolchain.
+func engineOf(name string) func([]string, io.Reader, io.Writer, io.Writer) int {
+	switch strings.TrimPrefix(name, "cutroom-") {
+	case "speech":
+		return speech.Child
+	case "ocr":
+		return ocr.Child
+	}
+	return nil
+}
+
+// untilSignal returns a context that the first SIGINT or SIGTERM cancels, and the
+// exit code that the signal asks for. The second signal ends the process; what runs
+// in the sandbox dies with it.
+func untilSignal() (ctx context.Context, code func() int, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var asked atomic.Int32
+	asked.Store(130)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for n := 0; ; n++ {
+			s, open := <-signals
+			if !open {
+				return
+			}
+			if s == syscall.SIGTERM {
+				asked.Store(143)
+			}
+			if n > 0 {
+				os.Exit(int(asked.Load()))
+			}
+			cancel()
+		}
+	}()
+	return ctx, func() int { return int(asked.Load()) }, func() {
+		signal.Stop(signals)
+		close(signals)
+		<-finished
+		cancel()
+	}
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cutroom"
+	"cutroom/internal/setup"
+	"cutroom/internal/tool"
+)
+
+// App is one run of the command line.
+type App struct {
+	Families []*tool.Family
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Environ  []string // as os.Environ
+	Dir      string   // absolute; what relative paths start from
+	Now      func() time.Time
+	// As is who calls, when that is known; nil finds it out from the environment and
+	// the parent processes.
+	As *cutroom.Principal
+	// Interrupted returns the exit code of a call that a signal stopped.
+	Interrupted func() int
+
+	flags    globals
+	registry *tool.Registry
+	opened   *setup.Installation
+	exit     int
+}
+
+// globals are the flags of every command.
+type globals struct {
+	json, quiet, debug bool
+	root, stage        string
+}
+
+// Run runs one command line, without the program's own name, and returns the exit
+// code. When ctx is cancelled it waits until the call has stopped.
+func (a *App) Run(ctx context.Context, args []string) int {
+	// Flags may be what is wrong: whether to answer in JSON is read by hand.
+	a.flags.json = wantsJSON(args)
+	registry, err := tool.NewRegistry(a.Families...)
+	if err != nil {
+		return a.fail(cutroom.AsError(err))
+	}
+	a.registry = registry
+	root := a.root()
+	root.SetArgs(args)
+	err = root.ExecuteContext(ctx)
+	if a.opened != nil {
+		a.opened.Close()
+	}
+	if err != nil {
+		return a.fail(err)
+	}
+	return a.exit
+}
+
+// fail reports err as the one failure document and returns its exit code.
+func (a *App) fail(err error) int {
+	e := a.failure(err)
+	if a.flags.json {
+		a.printJSON(e.Failure())
+	}
+	a.say("cutroom: %s", e.Msg)
+	if e.Hint != "" {
+		a.say("  hint: %s", e.Hint)
+	}
+	if a.flags.debug && e.Err != nil {
+		a.say("  cause: %v", e.Err)
+	}
+	if e.Code == cutroom.Canceled && a.Interrupted != nil {
+		return a.Interrupted()
+	}
+	return e.Code.Facts().Exit
+}
+
+// failure is err as a caller sees it. What cobra itself complains about is a wrong
+// command line.
+func (a *App) failure(err error) *cutroom.Error {
+	if u, ok := errors.AsType[usageError](err); ok {
+		return u.failure()
+	}
+	return cutroom.AsError(err)
+}
+
+func (a *App) getenv(name string) string {
+	for _, kv := range slices.Backward(a.Environ) {
+		if k, v, _ := strings.Cut(kv, "="); k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// log is where the engine writes; nothing of it is for callers.
+func (a *App) log() *slog.Logger {
+	if a.flags.debug {
+		return slog.New(slog.NewTextHandler(a.Stderr, nil))
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// open builds the engine once, when a command first needs it.
+func (a *App) open(ctx context.Context) (*setup.Installation, error) {
+	if a.opened != nil {
+		return a.opened, nil
+	}
+	i, err := setup.Open(ctx, setup.Options{
+		Dir: a.Dir, Root: a.flags.root, Stage: a.flags.stage, Registry: a.registry, Log: a.log(), Now: a.Now,
+	})
+	a.opened = i
+	return i, err
+}
+
+// wantsJSON reads --json out of a command line that may not parse.
+func wantsJSON(args []string) bool {
+	for _, arg := range args {
+		switch arg {
+		case "--":
+			return false
+		case "--json", "--json=true":
+			return true
+		}
+	}
+	return false
+}
+
+// noArgs refuses positional words.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("`%s` takes no %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}

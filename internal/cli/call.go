@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cutroom"
+	"cutroom/internal/engine"
+	"cutroom/internal/tool"
+)
+
+// calling are the flags of a command that calls a tool.
+type calling struct {
+	timeout string
+	dryRun  bool
+	plan    string
+}
+
+func (c *calling) declare(cmd *cobra.Command, t *tool.Tool) {
+	cmd.Flags().StringVar(&c.timeout, "timeout", "", "deadline of the whole call, such as 90s or 10m (default: the tool's own)")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would run; nothing runs and nothing is written")
+	if t == nil || t.Body() == tool.BodyPlan {
+		cmd.Flags().StringVar(&c.plan, "plan", "", "write the plan of a dry run to a new file")
+	}
+}
+
+// toolCommand makes the command that calls t. A loose one takes plain text for a
+// transcript.
+func (a *App) toolCommand(t *tool.Tool, name string, loose bool) *cobra.Command {
+	b, c := bind(t), &calling{}
+	cmd := &cobra.Command{
+		Use: strings.TrimSpace(name + " " + b.words()), Short: t.Summary,
+		Long:    t.Summary + "\n\n" + t.Description,
+		Example: example(t, name),
+	}
+	if under := strings.ReplaceAll(name, "-", "_"); under != name {
+		cmd.Aliases = []string{under}
+	}
+	b.declare(cmd)
+	c.declare(cmd, t)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		i, err := a.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		who := a.principal()
+		r := reader{paths: paths{dir: a.Dir, root: i.Workspace, agent: who.Role == cutroom.RoleAgent}, stdin: a.Stdin, loose: loose}
+		input, err := b.input(cmd, args, r)
+		if err != nil {
+			return err
+		}
+		return a.invoke(cmd.Context(), t.Name, input, who, c)
+	}
+	return cmd
+}
+
+// example shows the first example of the spec as JSON for invoke.
+func example(t *tool.Tool, name string) string {
+	if len(t.Examples) == 0 {
+		return ""
+	}
+	raw, err := tool.Encode(t.Examples[0])
+	if err != nil {
+		return ""
+	}
+	return "  echo '" + strings.ReplaceAll(string(raw), "'", `'\''`) + "' | cutroom tool invoke " + t.Name + " --input -"
+}
+
+// invoke makes the call and prints its answer.
+func (a *App) invoke(ctx context.Context, id string, input []byte, who cutroom.Principal, c *calling) error {
+	timeout, err := deadline(c.timeout)
+	if err != nil {
+		return err
+	}
+	i, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	show := a.newProgress()
+	reply, err := i.Engine.Invoke(ctx, engine.Call{
+		Tool: id, Input: input, Principal: who, Timeout: timeout,
+		DryRun: c.dryRun || c.plan != "", Progress: show.update,
+	})
+	show.finish()
+	if err != nil {
+		return err
+	}
+	if reply.Plan != nil {
+		return a.showPlan(reply.Plan, c)
+	}
+	return a.showReply(reply)
+}
+
+// deadline reads 90, 90s, 10m or 1h30m.
+func deadline(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if s, ferr := strconv.ParseFloat(text, 64); ferr == nil {
+		d, err = time.Duration(s*float64(time.Second)), nil
+	}
+	if err != nil || d <= 0 || d > 30*24*time.Hour {
+		return 0, usagef("--timeout: %q is not a length of time", short(text)).withHint("give seconds, or a length such as 90s, 10m or 1h30m")
+	}
+	return d, nil
+}
+
+// showReply prints an answer and sets the exit code of a partial one.
+func (a *App) showReply(reply *engine.Reply) error {
+	var head struct {
+		Status         cutroom.Status `json:"status"`
+		PartialReasons []string       `json:"partial_reasons"`
+	}
+	// A tool's output is our own text: it decodes, or has no status.
+	_ = json.Unmarshal(reply.JSON, &head)
+	if head.Status == cutroom.Partial {
+		a.exit = exitPartial
+	}
+	if head.Status == cutroom.Blocked {
+		a.exit = cutroom.Denied.Facts().Exit
+	}
+	if a.flags.json {
+		for _, r := range head.PartialReasons {
+			a.remark("partial: %s", r)
+		}
+		return a.printRaw(reply.JSON)
+	}
+	return a.render(reply)
+}
+
+// exitPartial says that an answer came, but not all of it.
+const exitPartial = 3
+
+// showPlan prints the plan of a dry run, and writes it to a new file when asked.
+func (a *App) showPlan(p *engine.Preview, c *calling) error {
+	if c.plan != "" {
+		if err := a.writeNew(c.plan, p); err != nil {
+			return err
+		}
+	}
+	if a.flags.json {
+		a.printJSON(struct {
+			DryRun bool `json:"dry_run"`
+			*engine.Preview
+		}{true, p})
+		return nil
+	}
+	a.printPlan(p)
+	return nil
+}

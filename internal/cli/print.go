@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/engine"
+	"cutroom/internal/evidence"
+)
+
+// printJSON writes v as the one document of the run.
+func (a *App) printJSON(v any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err) // every document is a type of ours
+	}
+	// A reader that went away cannot be told so.
+	_, _ = a.Stdout.Write(b.Bytes())
+}
+
+func (a *App) printRaw(doc []byte) error {
+	_, err := a.Stdout.Write(append(bytes.TrimSpace(doc), '\n'))
+	return err
+}
+
+// say writes one line for people on standard error.
+func (a *App) say(format string, args ...any) {
+	fmt.Fprintln(a.Stderr, clean(fmt.Sprintf(format, args...)))
+}
+
+// remark is a line that --quiet leaves out.
+func (a *App) remark(format string, args ...any) {
+	if !a.flags.quiet {
+		a.say(format, args...)
+	}
+}
+
+// clean makes text from anywhere safe for a terminal.
+func clean(s string) string { return evidence.Terminal(s) }
+
+// writeNew writes a document to a file that does not exist yet.
+func (a *App) writeNew(name string, v any) error {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.Dir, path)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return cutroom.Errorf(cutroom.Conflict, "%q is already there", name).WithHint("name a new file")
+	}
+	if err != nil {
+		return cutroom.Errorf(cutroom.Invalid, "cannot write %q", name).WithCause(err).WithHint("check the folder")
+	}
+	enc := json.NewEncoder(f)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return errors.Join(enc.Encode(v), f.Close())
+}
+
+// printPlan shows the steps of a dry run.
+func (a *App) printPlan(p *engine.Preview) {
+	fmt.Fprintf(a.Stdout, "%s would run (nothing has run):\n", p.Tool)
+	for n, s := range p.Steps {
+		fmt.Fprintf(a.Stdout, "%3d. %s\n     %s\n", n+1, clean(s.Stage), clean(shellWords(append([]string{s.Program}, s.Args...))))
+	}
+	for _, id := range p.Calls {
+		fmt.Fprintf(a.Stdout, "  -  %s\n", id)
+	}
+	if len(p.Steps)+len(p.Calls) == 0 {
+		fmt.Fprintln(a.Stdout, "  no program of its own")
+	}
+	if p.More != "" {
+		fmt.Fprintln(a.Stdout, "  "+clean(p.More))
+	}
+}
+
+// shellWords joins words so that a person can see where each begins.
+func shellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`;&|<>()*?[]{}!#") {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}

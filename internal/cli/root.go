@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cutroom"
+	"cutroom/internal/docgen"
+	"cutroom/internal/tool"
+)
+
+// The groups of the root's help.
+const (
+	groupTools   = "tools"
+	groupResults = "results"
+	groupProgram = "program"
+)
+
+// root builds the whole tree of commands.
+func (a *App) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "cutroom",
+		Short:         "Eyes, hands and accountability for media, for people and their agents",
+		SilenceErrors: true, SilenceUsage: true,
+		Args: a.unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetIn(a.Stdin)
+	root.SetFlagErrorFunc(flagError)
+	root.AddGroup(
+		&cobra.Group{ID: groupTools, Title: "Tools:"},
+		&cobra.Group{ID: groupResults, Title: "Results:"},
+		&cobra.Group{ID: groupProgram, Title: "Program:"},
+	)
+	f := root.PersistentFlags()
+	f.BoolVar(&a.flags.json, "json", false, "print exactly one JSON document on standard output")
+	f.BoolVar(&a.flags.quiet, "quiet", false, "no progress and no remarks")
+	f.BoolVar(&a.flags.debug, "debug", false, "say what happened inside, on standard error")
+	f.StringVar(&a.flags.root, "root", "", "workspace (default: nearest folder with .cutroom or cutroom.yaml, else the current one)")
+	f.StringVar(&a.flags.stage, "stage", "", "folder of recorded results, inside the workspace")
+	a.addTools(root)
+	root.AddCommand(a.toolCommands(), a.contractCommand(), a.provenanceCommand(), a.pruneCommand(), a.keepCommand(),
+		a.setupCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(), a.manCommand())
+	root.SetHelpCommandGroupID(groupProgram)
+	root.SetCompletionCommandGroupID(groupProgram)
+	return root
+}
+
+// addTools adds a command per family with one per tool, and the short commands.
+func (a *App) addTools(root *cobra.Command) {
+	for _, f := range a.registry.Families() {
+		family := &cobra.Command{
+			Use: f.Name, Short: f.Summary, GroupID: groupTools, Args: a.unknownCommand,
+			RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		}
+		for _, t := range f.Tools() {
+			family.AddCommand(a.toolCommand(t, dashed(t.Verb()), false))
+			if t.Short != "" {
+				short := a.toolCommand(t, dashed(t.Short), false)
+				short.GroupID = groupTools
+				root.AddCommand(short)
+			}
+		}
+		root.AddCommand(family)
+	}
+}
+
+// dashed is a tool's word as a command: no one has to type an underscore.
+func dashed(word string) string { return strings.ReplaceAll(word, "_", "-") }
+
+// executable is how a tool is called from a shell.
+func executable(t *tool.Tool) string { return docgen.Executable(t) }
+
+func (a *App) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", GroupID: groupProgram, Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if a.flags.json {
+				a.printJSON(struct {
+					Version         string `json:"version"`
+					ContractVersion string `json:"contract_version"`
+				}{cutroom.Version, cutroom.ContractVersion})
+				return nil
+			}
+			_, err := fmt.Fprintln(a.Stdout, "cutroom", cutroom.Version)
+			return err
+		},
+	}
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cutroom"
+	"cutroom/internal/tool"
+)
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ msg, hint string }
+
+func (e usageError) Error() string { return e.msg }
+
+func (e usageError) failure() *cutroom.Error {
+	err := cutroom.Errorf(cutroom.Invalid, "%s", e.msg)
+	if e.hint == "" {
+		return err
+	}
+	return err.WithHint("%s", e.hint)
+}
+
+func usagef(format string, args ...any) usageError {
+	return usageError{msg: fmt.Sprintf(format, args...)}
+}
+
+func (e usageError) withHint(format string, args ...any) usageError {
+	e.hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// unknownCommand is the argument check of a command that only has subcommands.
+func (a *App) unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	e := usagef("`%s` has no command %q", cmd.CommandPath(), short(args[0]))
+	if near := tool.Nearest(args[0], names); near != "" {
+		return e.withHint("did you mean `%s %s`?", cmd.CommandPath(), near)
+	}
+	return e.withHint("`%s --help` lists the commands", cmd.CommandPath())
+}
+
+// flagError makes what the flag parser complains about ours, with the nearest
+// known flag.
+func flagError(cmd *cobra.Command, err error) error {
+	switch err := err.(type) {
+	case *pflag.NotExistError:
+		name := err.GetSpecifiedName()
+		e := usagef("`%s` has no flag --%s", cmd.CommandPath(), short(name))
+		if len(name) == 1 {
+			e = usagef("`%s` has no flag -%s", cmd.CommandPath(), name)
+		}
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := tool.Nearest(name, names); near != "" && len(name) > 1 {
+			return e.withHint("did you mean --%s?", near)
+		}
+		return e.withHint("`%s --help` lists the flags", cmd.CommandPath())
+	case *pflag.ValueRequiredError:
+		return usagef("the flag --%s needs a value", err.GetSpecifiedName())
+	case *pflag.InvalidValueError:
+		return usagef("--%s: %s", err.GetFlag().Name, reason(err.Unwrap()))
+	case *pflag.InvalidSyntaxError:
+		return usagef("%q is not a flag", short(err.GetSpecifiedFlag()))
+	}
+	return usagef("%s", err)
+}
+
+// reason is the part of a value's complaint that was made for callers.
+func reason(err error) string {
+	if err == nil {
+		return "the value cannot be read"
+	}
+	return strings.TrimPrefix(err.Error(), "strconv.")
+}
+
+// short cuts a caller's word for a message.
+func short(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}

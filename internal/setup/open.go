@@ -1,0 +1,179 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/config"
+	"cutroom/internal/engine"
+	"cutroom/internal/policy"
+	"cutroom/internal/stage"
+	"cutroom/internal/tool"
+)
+
+// Options say what to open.
+type Options struct {
+	Dir      string // absolute; where paths start from
+	Root     string // workspace; "" finds it from Dir
+	Stage    string // folder of results beneath the workspace; "" is the configured one
+	Registry *tool.Registry
+	Log      *slog.Logger
+	Debug    io.Writer // what programs say on standard error; nil drops it
+	Now      func() time.Time
+}
+
+// Installation is what a door works with.
+type Installation struct {
+	Workspace     string // absolute
+	StageRelative string // folder of results, relative to the workspace, forward slashes
+	Folders       config.Folders
+	Config        config.Config
+	Engine        *engine.Engine
+	Stage         *stage.Stage
+	Identity      *stage.IdentityCache
+	Toolchain     *Pinned
+
+	settings settings
+}
+
+// settings are what the config files, the flags and the machine say together.
+type settings struct {
+	folders   config.Folders
+	config    config.Config
+	narrower  config.Config
+	workspace string
+}
+
+func settle(dir, root string) (settings, error) {
+	var s settings
+	var err error
+	if s.folders, err = config.FindFolders(); err != nil {
+		return s, err
+	}
+	if s.workspace, err = workspace(dir, root); err != nil {
+		return s, err
+	}
+	s.config, s.narrower, err = config.Load(filepath.Join(s.folders.Config, config.Name), filepath.Join(s.workspace, config.Name))
+	return s, err
+}
+
+// workspace is the folder named, or the nearest one that is a workspace.
+func workspace(dir, root string) (string, error) {
+	if root == "" {
+		return config.FindWorkspace(dir), nil
+	}
+	path := root
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return "", cutroom.Errorf(cutroom.NotFound, "no such folder: %q", root).WithHint("--root names the workspace")
+	}
+	return filepath.Clean(path), nil
+}
+
+// Policy returns what each role may do, without opening anything else.
+func Policy(dir, root string) (policy.Policy, error) {
+	s, err := settle(dir, root)
+	return s.policy(), err
+}
+
+// policy is the shipped one, narrowed by the user's file and then the workspace's.
+func (s settings) policy() policy.Policy {
+	p := policy.Shipped()
+	for _, c := range []config.Config{s.config, s.narrower} {
+		p = p.Narrow(cutroom.RoleAgent, bounds(c.Agent)).Narrow(cutroom.RoleOperator, bounds(c.Operator))
+	}
+	return p
+}
+
+func bounds(b config.Bounds) policy.Bounds {
+	out := policy.Bounds{Tools: b.Tools}
+	for _, k := range b.Kinds {
+		out.Kinds = append(out.Kinds, cutroom.Kind(k))
+	}
+	return out
+}
+
+// Open puts an engine together. Nothing is probed and no program is started; what
+// is not set up is reported by the calls that need it.
+func Open(_ context.Context, o Options) (*Installation, error) {
+	s, err := settle(o.Dir, o.Root)
+	if err != nil {
+		return nil, err
+	}
+	key, err := stage.KeyFile(s.keyFile())
+	if err != nil {
+		return nil, stateFault(s, err)
+	}
+	i := &Installation{
+		Workspace: s.workspace, Folders: s.folders, Config: s.config, settings: s,
+		Identity:      stage.NewIdentityCache(filepath.Join(s.folders.State, "identity"), o.Now),
+		StageRelative: s.stageRoot(o.Stage),
+		Toolchain:     newPinned(s, key, o.Debug),
+	}
+	i.Stage, err = stage.Open(filepath.Join(s.workspace, filepath.FromSlash(i.StageRelative)), stage.Options{
+		Key: key, Workspace: s.workspace, Cache: i.Identity, Now: o.Now, PendingLimit: s.config.Stage.PendingLimit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := s.config.Limits
+	i.Engine = engine.New(engine.Options{
+		Registry: o.Registry, Workspace: s.workspace, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
+		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
+		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Policy: s.policy(),
+		Settings: tool.Settings{SpeechModel: s.config.Speech.Model},
+		Limits: tool.Bounds{
+			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
+			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,
+		},
+		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Log: o.Log, Now: o.Now,
+	})
+	return i, nil
+}
+
+// Close releases what the installation holds.
+func (i *Installation) Close() error { return i.Toolchain.Close() }
+
+func (s settings) keyFile() string   { return filepath.Join(s.folders.State, "keys", "mac.key") }
+func (s settings) toolchain() string { return filepath.Join(s.folders.State, "toolchain.json") }
+func (s settings) models() string    { return filepath.Join(s.folders.Data, "models") }
+
+// stageRoot is the folder of results relative to the workspace: the caller's, the
+// configured one, the one of 1.2.0 where it exists, else our own.
+func (s settings) stageRoot(asked string) string {
+	for _, root := range []string{asked, s.config.Stage.Root} {
+		if root == "" {
+			continue
+		}
+		if rel, err := filepath.Rel(s.workspace, root); err == nil && filepath.IsAbs(root) {
+			root = rel
+		}
+		return filepath.ToSlash(filepath.Clean(root))
+	}
+	const old = "ops/staging/watch"
+	if info, err := os.Lstat(filepath.Join(s.workspace, filepath.FromSlash(old))); err == nil && info.IsDir() {
+		return old
+	}
+	return ".cutroom/stage"
+}
+
+// stateFault explains why the user's own folder cannot be used.
+func stateFault(s settings, err error) error {
+	if _, marked := errors.AsType[*cutroom.Error](err); marked {
+		return err
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); !ok && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return cutroom.Errorf(cutroom.Precondition, "the state folder %s cannot be written", s.folders.State).WithCause(err).
+		WithHint("allow your user to write there, or set CUTROOM_HOME to a folder of your own")
+}

@@ -1,0 +1,112 @@
+package setup
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"cutroom"
+	"cutroom/internal/config"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/ocr"
+	"cutroom/internal/sandbox"
+	"cutroom/internal/sandbox/argv"
+)
+
+// Pinned is the recorded programs as the engine sees them. Nothing is read before it
+// is needed, and no record at all is the same as a record of nothing: every call
+// that needs a program then says so.
+type Pinned struct {
+	load      func() (*sandbox.Toolchain, error)
+	box       func() (*sandbox.Sandbox, error)
+	abilities func() ffmpeg.Abilities
+}
+
+func newPinned(s settings, key []byte, debug io.Writer) *Pinned {
+	p := &Pinned{}
+	p.load = sync.OnceValues(func() (*sandbox.Toolchain, error) {
+		t, err := sandbox.LoadToolchain(s.toolchain(), key)
+		if err != nil {
+			return sandbox.NewToolchain(), err
+		}
+		return t, nil
+	})
+	p.box = sync.OnceValues(func() (*sandbox.Sandbox, error) {
+		t, err := p.load()
+		if err != nil {
+			return nil, err
+		}
+		return sandbox.New(sandbox.Options{Toolchain: t, Require: require(s.config), Debug: debug})
+	})
+	p.abilities = sync.OnceValue(func() ffmpeg.Abilities {
+		pin, ok := p.pin("ffmpeg")
+		if !ok {
+			return ffmpeg.Abilities{}
+		}
+		return ffmpeg.RecallAbilities(pin.Version, pin.Abilities)
+	})
+	return p
+}
+
+// require is the layers that the operator insists on besides the floor.
+func require(c config.Config) []sandbox.Layer {
+	if c.Sandbox.Require == "namespaces" {
+		return []sandbox.Layer{sandbox.UserNS, sandbox.NetNS, sandbox.PidNS, sandbox.IpcNS}
+	}
+	return nil
+}
+
+func (p *Pinned) pin(program string) (sandbox.Pin, bool) {
+	t, _ := p.load() // a record that cannot be read pins nothing; Run says why
+	pin, ok := t.Pins[program]
+	return pin, ok
+}
+
+// Fingerprint identifies a program with its libraries and models; "" when it is not
+// pinned.
+func (p *Pinned) Fingerprint(program string) cutroom.Digest {
+	pin, _ := p.pin(program)
+	return pin.Fingerprint
+}
+
+// Version is the program's version line.
+func (p *Pinned) Version(program string) string {
+	pin, _ := p.pin(program)
+	return pin.Version
+}
+
+// Abilities are those of the pinned ffmpeg.
+func (p *Pinned) Abilities() ffmpeg.Abilities { return p.abilities() }
+
+// Languages are those that the pinned tesseract reads.
+func (p *Pinned) Languages() []string {
+	pin, _ := p.pin("tesseract")
+	var files []string
+	for name := range pin.Data {
+		if file, ok := strings.CutPrefix(name, wordLists+"/"); ok {
+			files = append(files, file)
+		}
+	}
+	return ocr.Languages(files)
+}
+
+// Run runs one program in the sandbox.
+func (p *Pinned) Run(ctx context.Context, c argv.Command, g sandbox.Grant) (argv.Result, error) {
+	box, err := p.box()
+	if err != nil {
+		return argv.Result{}, err
+	}
+	return box.Run(ctx, c, g)
+}
+
+// fault is what is wrong with the record itself, nil when it can be read.
+func (p *Pinned) fault() *cutroom.Error {
+	if _, err := p.load(); err != nil {
+		return cutroom.AsError(err)
+	}
+	return nil
+}
+
+// Close releases what runs hold. The sandbox holds nothing between runs.
+func (p *Pinned) Close() error { return nil }
