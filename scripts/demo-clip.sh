@@ -54,7 +54,7 @@ Thursday 570
 Friday 864
 TABLE
 
-terminal=$(screen 0x101418 6),$(text c1 DejaVuSansMono 'fontsize=36:fontcolor=0xd8dee9:line_spacing=18:x=70:y=90' <<'TEXT'
+terminal=$(screen 0x2e3440 6),$(text c1 DejaVuSansMono 'fontsize=36:fontcolor=0xeceff4:line_spacing=18:x=70:y=90' <<'TEXT'
 $ date
 Fri 18:42
 $ save release.tar
@@ -62,7 +62,7 @@ writing part 7 of 9
 error: no space left on disk
 $ retry
 TEXT
-),drawbox=x=70:y=470:w=18:h=40:c=0xd8dee9:t=fill:enable='lt(mod(t\,1)\,0.5)'
+),drawbox=x=70:y=470:w=18:h=40:c=0xeceff4:t=fill:enable='lt(mod(t\,1)\,0.5)'
 
 waiting=$(screen 0xe9c46a 2.8),$(text w1 DejaVuSans-Bold 'fontsize=64:fontcolor=black:x=(w-text_w)/2:y=240' <<<'Please wait'),$(
 	text w2 DejaVuSans 'fontsize=40:fontcolor=black:x=(w-text_w)/2:y=350' <<<'installing a second disk'
