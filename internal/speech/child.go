@@ -88,16 +88,16 @@ func runChild(args []string, stdin io.Reader, lines *json.Encoder) error {
 		return err
 	}
 	defer detector.close()
-	var hear func([]float32) (hypothesis, error)
+	l := &listener{wave: wave, probability: detector.probability, workers: q.Threads}
 	if !q.VoiceOnly {
 		model, err := newMoonshine(ort, q.Model, q.files, 1)
 		if err != nil {
 			return err
 		}
 		defer model.close()
-		hear = model.transcribe
+		l.hear = model.transcribe
 	}
-	s, err := listen(wave, detector.probability, hear, q.Threads, func(s Segment) error {
+	s, err := l.run(func(s Segment) error {
 		return lines.Encode(message{Segment: &s})
 	})
 	if err != nil {
@@ -128,11 +128,11 @@ func parseRequest(args []string) (request, error) {
 	case f.NArg() > 0:
 		missing = fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case q.Recording == "" || q.Library == "" || q.Detector == "":
-		missing = errors.New("-wav, -lib and -vad are needed")
+		missing = errors.New("--wav, --lib and --vad are needed")
 	case !q.VoiceOnly && (q.Encoder == "" || q.Decoder == "" || q.Vocabulary == ""):
-		missing = errors.New("-encoder, -decoder and -vocabulary are needed")
+		missing = errors.New("--encoder, --decoder and --vocabulary are needed")
 	case q.Threads < 0 || q.Threads > maxThreads:
-		missing = fmt.Errorf("-threads is between 0 and %d", maxThreads)
+		missing = fmt.Errorf("--threads is between 0 and %d", maxThreads)
 	}
 	if missing != nil {
 		return q, cutroom.Errorf(cutroom.Invalid, "cutroom-speech: %w", missing)

@@ -58,19 +58,20 @@ func Command(step, wav string, o Options) argv.Command {
 	spoken := Supports(o.Language)
 	f := dataFiles(o.Model)
 	args := []argv.Atom{
-		argv.Word("-wav"), argv.Out(wav),
-		argv.Word("-lib"), argv.Data(f.Library),
-		argv.Word("-vad"), argv.Data(f.Detector),
-		argv.Word("-threads"), argv.Int{N: int64(o.Threads), Min: 0, Max: maxThreads},
+		argv.Word("--wav"), argv.Out(wav),
+		argv.Word("--lib"), argv.Data(f.Library),
+		argv.Word("--vad"), argv.Data(f.Detector),
+		argv.Word("--threads"),
+		argv.Int{N: int64(o.Threads), Min: 0, Max: maxThreads},
 	}
 	if o.VADOnly || !spoken {
-		args = append(args, argv.Word("-voice-only"))
+		args = append(args, argv.Word("--voice-only"))
 	} else {
 		args = append(args,
-			argv.Word("-model"), argv.Word(o.Model),
-			argv.Word("-encoder"), argv.Data(f.Encoder),
-			argv.Word("-decoder"), argv.Data(f.Decoder),
-			argv.Word("-vocabulary"), argv.Data(f.Vocabulary))
+			argv.Word("--model"), argv.Word(o.Model),
+			argv.Word("--encoder"), argv.Data(f.Encoder),
+			argv.Word("--decoder"), argv.Data(f.Decoder),
+			argv.Word("--vocabulary"), argv.Data(f.Vocabulary))
 	}
 	threads := int64(o.Threads)
 	if threads == 0 {

@@ -15,59 +15,61 @@ const (
 	defaultThreads = 4
 )
 
-// listen streams a recording through the voice detector and gives each stretch of
-// speech to one of several workers; emit gets the segments in order of time. With
-// a nil hear they have no text. It holds at most a few stretches per worker and the
-// recording since the last pause.
-func listen(wave *waveform, probability func([]int16) (float32, error), hear func([]float32) (hypothesis, error), workers int, emit func(Segment) error) (summary, error) {
-	l := &listener{
-		wave: wave, probability: probability,
-		jobs: make(chan *job), order: make(chan *job, workers), stop: make(chan struct{}),
-	}
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for j := range l.jobs {
-				if hear != nil {
-					j.heard, j.err = hear(j.audio)
-				}
-				j.audio = nil
-				close(j.done)
-			}
-		})
-	}
-	var read error
-	wg.Go(func() {
-		read = l.read()
-		close(l.jobs)
-		close(l.order)
-	})
-	s, err := l.collect(hear != nil, emit)
-	wg.Wait()
-	s.Duration, s.Truncated = instant(l.total), wave.truncated
-	return s, errors.Join(err, read)
-}
-
-// listener is one recording on its way through.
+// listener streams a recording through the voice detector and gives each stretch of
+// speech to one of several workers. It holds a few stretches per worker and the
+// recording since the last pause, however long the whole is.
 type listener struct {
 	wave        *waveform
-	probability func([]int16) (float32, error)
-	jobs        chan *job     // to the workers
-	order       chan *job     // the same jobs, to the collector, in order of time
-	stop        chan struct{} // closed when the rest is not wanted any more
+	probability func([]int16) (float32, error)      // of speech, in the next frame
+	hear        func([]float32) (hypothesis, error) // nil: segments have no text
+	workers     int
+
+	jobs  chan *job     // to the workers
+	order chan *job     // the same jobs, to the collector, in order of time
+	stop  chan struct{} // closed when the rest is not wanted any more
 
 	kept  []int16 // samples that a stretch may still want
 	first int64   // the place of kept[0] in the recording
 	total int64   // samples read
 }
 
+// run hears the whole recording; emit gets the segments in order of time. It
+// returns when every goroutine has ended.
+func (l *listener) run(emit func(Segment) error) (summary, error) {
+	l.jobs, l.order, l.stop = make(chan *job), make(chan *job, l.workers), make(chan struct{})
+	var wg sync.WaitGroup
+	for range l.workers {
+		wg.Go(l.work)
+	}
+	var readError error
+	wg.Go(func() {
+		readError = l.read()
+		close(l.jobs)
+		close(l.order)
+	})
+	s, err := l.collect(emit)
+	wg.Wait()
+	s.Duration, s.Truncated = instant(l.total), l.wave.truncated
+	return s, errors.Join(err, readError)
+}
+
+func (l *listener) work() {
+	for j := range l.jobs {
+		if l.hear != nil {
+			j.heard, j.err = j.transcribe(l.hear)
+		}
+		j.samples = nil
+		close(j.done)
+	}
+}
+
 // job is one stretch on its way through a worker.
 type job struct {
-	speech span
-	audio  []float32
-	heard  hypothesis
-	err    error
-	done   chan struct{}
+	stretch
+	samples []float32 // of stretch.audio
+	heard   hypothesis
+	err     error
+	done    chan struct{}
 }
 
 // read detects speech until the recording ends.
@@ -120,9 +122,9 @@ func (l *listener) forget(before int64) {
 // dispatch hands a stretch to a worker; false when nobody wants it any more.
 func (l *listener) dispatch(f stretch) bool {
 	samples := l.kept[f.audio.start-l.first : f.audio.end-l.first]
-	j := &job{speech: f.speech, audio: make([]float32, len(samples)), done: make(chan struct{})}
+	j := &job{stretch: f, samples: make([]float32, len(samples)), done: make(chan struct{})}
 	for i, s := range samples {
-		j.audio[i] = float32(s) / 32768
+		j.samples[i] = float32(s) / 32768
 	}
 	select {
 	case l.order <- j:
@@ -142,17 +144,17 @@ func (l *listener) dispatch(f stretch) bool {
 var errStopped = errors.New("stopped")
 
 // collect turns finished jobs into segments, in order.
-func (l *listener) collect(transcribed bool, emit func(Segment) error) (s summary, err error) {
+func (l *listener) collect(emit func(Segment) error) (s summary, err error) {
 	for j := range l.order {
 		<-j.done
 		if err != nil {
 			continue // only wait for what is still on its way
 		}
-		if transcribed && j.falseStart() {
+		if l.hear != nil && j.falseStart() {
 			continue
 		}
 		if err = j.err; err == nil {
-			segment := j.segment(transcribed)
+			segment := j.segment(l.hear != nil)
 			s.Segments++
 			s.Speech += segment.End - segment.Start
 			err = emit(segment)
@@ -162,6 +164,18 @@ func (l *listener) collect(transcribed bool, emit func(Segment) error) (s summar
 		}
 	}
 	return s, err
+}
+
+// transcribe hears the stretch with the pauses around it. A pause can make the model
+// end its text before it began; speech long enough for words then gets a second
+// hearing without them.
+func (j *job) transcribe(hear func([]float32) (hypothesis, error)) (hypothesis, error) {
+	h, err := hear(j.samples)
+	if err != nil || h.text != "" || j.speech.length() < SampleRate {
+		return h, err
+	}
+	bare := j.samples[j.speech.start-j.audio.start:]
+	return hear(bare[:j.speech.length()])
 }
 
 // falseStart reports a short sound that only the detector took for speech: the

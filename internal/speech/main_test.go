@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -26,23 +25,29 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// render writes a command's arguments as the sandbox does.
+// render writes a command's arguments as the sandbox does; folder is the private
+// folder.
 func render(t testing.TB, c argv.Command, folder string) []string {
 	t.Helper()
 	models := testenv.Models(t)
-	var args []string
-	for _, a := range c.Args {
-		switch a := a.(type) {
-		case argv.Word:
-			args = append(args, string(a))
-		case argv.Int:
-			args = append(args, strconv.FormatInt(a.N, 10))
-		case argv.Out:
-			args = append(args, filepath.Join(folder, string(a)))
-		case argv.Data:
-			args = append(args, filepath.Join(models, string(a)))
-		default:
-			t.Fatalf("unexpected atom %#v", a)
+	data := map[string]string{}
+	for _, m := range []Model{Base, Tiny} {
+		for _, name := range DataFiles(m) {
+			data[name] = filepath.Join(models, name)
+		}
+	}
+	table, grants := argv.Programs()[c.Program], argv.GrantsOf(c, data)
+	args, err := argv.Render(c, table, grants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := argv.Check(table, args, grants); err != nil {
+		t.Fatal(err)
+	}
+	// The sandbox starts the child in the folder; a test cannot go there.
+	for i, a := range c.Args {
+		if out, ok := a.(argv.Out); ok {
+			args[i] = filepath.Join(folder, string(out))
 		}
 	}
 	return args
@@ -135,4 +140,19 @@ func plainWords(s string) []string {
 		}
 	}
 	return words
+}
+
+// readFile returns the samples of a WAV file.
+func readFile(t testing.TB, wav string) []int16 {
+	t.Helper()
+	f, err := os.Open(wav)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	samples, _, err := readAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return samples
 }

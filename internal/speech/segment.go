@@ -102,6 +102,10 @@ func (s *segmenter) split(out []stretch) []stretch {
 // join makes speech part of the pending stretch, or gives that out and starts anew.
 func (s *segmenter) join(speech span, out []stretch) []stretch {
 	if speech.length() < minSpeech {
+		// The rest of a split is no click: the piece before it takes it in.
+		if s.pending.length() > 0 && speech.start == s.pending.end {
+			s.pending.end = speech.end
+		}
 		return out
 	}
 	if s.pending.length() > 0 {

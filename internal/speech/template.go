@@ -55,6 +55,9 @@ const (
 func (t Template) Check() error {
 	err := t.check()
 	if err == nil {
+		err = t.checkArguments()
+	}
+	if err == nil {
 		return nil
 	}
 	return cutroom.Errorf(cutroom.Invalid, "speech engine %q: %w", t.Name, err).
@@ -110,6 +113,59 @@ func checkArg(a string) error {
 	return nil
 }
 
+// checkArguments asks the sandbox's checker whether it will let the arguments pass.
+func (t Template) checkArguments() error {
+	c := t.command("check", "recording.wav", autoLanguage)
+	grants := argv.GrantsOf(c, map[string]string{t.Model: "/model"})
+	args, err := argv.Render(c, t.Table(), grants)
+	if err != nil {
+		return err
+	}
+	return argv.Check(t.Table(), args, grants)
+}
+
+// Table says what the program may be given: the template's own arguments, and for a
+// placeholder what it stands for.
+func (t Template) Table() argv.Table {
+	options := map[string]argv.Option{}
+	var operands []argv.Option
+	for i := 0; i < len(t.Args); i++ {
+		a := t.Args[i]
+		if !isOption(a) {
+			operands = append(operands, allowed(a))
+			continue
+		}
+		o := argv.Option{Kind: argv.Flag}
+		if i+1 < len(t.Args) && !isOption(t.Args[i+1]) {
+			i++
+			o = allowed(t.Args[i])
+		}
+		o.Values = append(o.Values, options[a].Values...) // an option may come again
+		options[a] = o
+	}
+	return argv.Plain(t.Program, options, operands)
+}
+
+// isOption reports whether an argument is an option's name; -1 is a number.
+func isOption(a string) bool {
+	return len(a) > 1 && a[0] == '-' && (a[1] < '0' || a[1] > '9')
+}
+
+// allowed says what may stand in an argument's place.
+func allowed(a string) argv.Option {
+	switch a {
+	case "{input}":
+		return argv.Option{Kind: argv.FromInput}
+	case "{output}":
+		return argv.Option{Kind: argv.ToOutput}
+	case "{model}":
+		return argv.Option{Kind: argv.FromData}
+	case "{language}":
+		return argv.Option{Kind: argv.Name}
+	}
+	return argv.Option{Kind: argv.Text, Values: []string{a}}
+}
+
 // Speaks reports whether the engine speaks a language, as far as it is known.
 func (t Template) Speaks(language string) bool {
 	if len(t.Languages) == 0 || language == "" {
@@ -138,7 +194,14 @@ func (t Template) Command(step, wav, language string) (argv.Command, error) {
 		return argv.Command{}, cutroom.Errorf(cutroom.Unavailable, "the speech engine %s does not speak %q", t.Name, language).
 			WithHint("it speaks %s", strings.Join(t.Languages, ", "))
 	}
-	c := argv.Command{Step: step, Program: t.Program, Stage: "transcribing with " + t.Name}
+	return t.command(step, wav, language), nil
+}
+
+func (t Template) command(step, wav, language string) argv.Command {
+	c := argv.Command{
+		Step: step, Program: t.Program, Stage: "transcribing with " + t.Name,
+		Limits: argv.Limits{StdoutCap: maxDocument},
+	}
 	for _, a := range t.Args {
 		switch a {
 		case "{input}":
@@ -154,8 +217,7 @@ func (t Template) Command(step, wav, language string) (argv.Command, error) {
 			c.Args = append(c.Args, argv.Word(a))
 		}
 	}
-	c.Limits.StdoutCap = maxDocument
-	return c, nil
+	return c
 }
 
 // maxDocument bounds an engine's result: over a thousand hours of speech.
