@@ -28,7 +28,6 @@ type binding struct {
 // flagText is a flag of a tool: what was typed, until it becomes JSON.
 type flagText struct {
 	param tool.Param
-	name  string
 	texts []string
 }
 
@@ -77,52 +76,31 @@ func (f *flagText) Type() string {
 
 func (f *flagText) IsBoolFlag() bool { return f.param.Kind == tool.ParamBool }
 
-// bind decides which parameters of t stand by position and which are flags.
-// Inputs stand by position; a tool without any takes recorded results, and then
-// its required texts, by position.
+// bind connects the parameters of t with words.
 func bind(t *tool.Tool) *binding {
 	b := &binding{tool: t}
-	params := t.Params()
-	byPlace := func(p tool.Param) bool { return p.Positional() }
-	if !slices.ContainsFunc(params, byPlace) {
-		byPlace = func(p tool.Param) bool {
-			return p.Kind == tool.ParamRef && p.Required || p.Kind == tool.ParamText && p.Required && !p.Repeat
-		}
-	}
-	for _, p := range params {
-		if byPlace(p) {
-			b.place = append(b.place, p)
-			continue
-		}
-		b.flags = append(b.flags, &flagText{param: p, name: p.Flag})
+	place, flags := t.Words()
+	b.place = place
+	for _, p := range flags {
+		b.flags = append(b.flags, &flagText{param: p})
 	}
 	return b
 }
 
-// reserved are the flags that every command has.
-var reserved = []string{"json", "quiet", "debug", "root", "stage", "timeout", "dry-run", "plan", "help", "source-kind", "media-type"}
-
-// declare adds the flags to cmd. A name that is taken is prefixed with that of the
-// structure it stands in.
+// declare adds the flags to cmd.
 func (b *binding) declare(cmd *cobra.Command) {
-	taken := slices.Clone(reserved)
 	for _, f := range b.flags {
+		letter := ""
 		if f.param.Kind == tool.ParamOut && f.param.Flag == "output" {
-			cmd.Flags().VarP(f, f.name, "o", f.usage())
-			taken = append(taken, f.name)
-			continue
+			letter = "o"
 		}
-		if slices.Contains(taken, f.name) {
-			f.name = dashed(strings.Join(f.param.Path, "-"))
-		}
-		taken = append(taken, f.name)
-		cmd.Flags().Var(f, f.name, f.usage())
+		cmd.Flags().VarP(f, f.param.Flag, letter, f.usage())
 		if f.param.Kind == tool.ParamBool {
-			cmd.Flags().Lookup(f.name).NoOptDefVal = "true"
+			cmd.Flags().Lookup(f.param.Flag).NoOptDefVal = "true"
 		}
 		if len(f.param.Enum) > 0 {
 			// The flag was declared the line before, so this cannot fail.
-			_ = cmd.RegisterFlagCompletionFunc(f.name, cobra.FixedCompletions(f.param.Enum, cobra.ShellCompDirectiveNoFileComp))
+			_ = cmd.RegisterFlagCompletionFunc(f.param.Flag, cobra.FixedCompletions(f.param.Enum, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	if slices.ContainsFunc(b.place, isSource) {
@@ -157,14 +135,7 @@ func (f *flagText) usage() string {
 func (b *binding) words() string {
 	var w []string
 	for _, p := range b.place {
-		word := strings.ToUpper(p.Path[len(p.Path)-1])
-		if p.Repeat {
-			word += "..."
-		}
-		if !p.Required {
-			word = "[" + word + "]"
-		}
-		w = append(w, word)
+		w = append(w, p.Word())
 	}
 	return strings.Join(w, " ")
 }
@@ -183,7 +154,7 @@ func (b *binding) input(cmd *cobra.Command, args []string, r reader) ([]byte, er
 		return nil, err
 	}
 	for _, f := range b.flags {
-		if !cmd.Flags().Changed(f.name) {
+		if !cmd.Flags().Changed(f.param.Flag) {
 			continue
 		}
 		value, err := f.value(r)
@@ -248,7 +219,7 @@ func (b *binding) argument(p tool.Param, text string, r reader) (any, error) {
 func (f *flagText) value(r reader) (any, error) {
 	var values []any
 	for _, text := range f.texts {
-		v, err := r.scalar(f.param, "--"+f.name, text)
+		v, err := r.scalar(f.param, "--"+f.param.Flag, text)
 		if err != nil {
 			return nil, err
 		}

@@ -47,8 +47,8 @@ type ToolEntry struct {
 	Approval           string          `json:"approval"`
 	FilesystemRoots    []string        `json:"filesystem_roots"`
 	TimeoutSeconds     int             `json:"timeout_seconds"`
-	MaxFileBytes       int64           `json:"max_file_bytes,omitzero"`
-	MaxDurationSeconds int64           `json:"max_duration_seconds,omitzero"`
+	MaxFileBytes       int64           `json:"max_file_bytes"`
+	MaxDurationSeconds int64           `json:"max_duration_seconds"`
 	MaxFrames          int             `json:"max_frames"`
 	SupportedFormats   []string        `json:"supported_formats"`
 	CLIDependencies    []string        `json:"cli_dependencies"`
@@ -125,7 +125,8 @@ func Entry(r *tool.Registry, t *tool.Tool, o ContractOptions) ToolEntry {
 	if t.Network {
 		e.NetworkAccess, e.Approval = "destination_bound_approval", "destination_bound_network"
 	}
-	e.MaxFileBytes, e.MaxDurationSeconds = budget(t, "max_file_bytes"), budget(t, "max_duration_seconds")
+	e.MaxFileBytes = budget(t, "max_file_bytes", operatingBytes)
+	e.MaxDurationSeconds = budget(t, "max_duration_seconds", operatingSeconds)
 	if o.Machine != nil {
 		e.Needs, e.State = t.Needs.Check(o.Machine)
 	}
@@ -154,17 +155,23 @@ func dependencies(t *tool.Tool) []string {
 	return slices.DeleteFunc(list(programs), func(p string) bool { return p == "speech" || p == "ocr" })
 }
 
-// budget is the default of one of the limits that the input names, 0 for none.
-func budget(t *tool.Tool, name string) int64 {
+// The operating budget of every tool, which an input with limits of its own states
+// as their defaults.
+const (
+	operatingBytes   = 2 << 30
+	operatingSeconds = 4 * 60 * 60
+)
+
+// budget is the default of one of the limits that the input names, else the general
+// one.
+func budget(t *tool.Tool, name string, general int64) int64 {
 	for _, p := range t.Params() {
-		if p.Path[len(p.Path)-1] == name {
-			var n int64
-			if json.Unmarshal([]byte(p.Default), &n) == nil {
-				return n
-			}
+		var n int64
+		if p.Path[len(p.Path)-1] == name && json.Unmarshal([]byte(p.Default), &n) == nil {
+			return n
 		}
 	}
-	return 0
+	return general
 }
 
 // provenanceFields are the members of a provenance but the tool's own name.

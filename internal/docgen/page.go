@@ -51,27 +51,20 @@ func ToolPage(r *tool.Registry, t *tool.Tool) []byte {
 
 // words are the positional arguments.
 func words(t *tool.Tool) string {
+	place, _ := t.Words()
 	var s string
-	for _, p := range t.Params() {
-		if p.Positional() {
-			w := strings.ToUpper(p.Path[len(p.Path)-1])
-			if p.Repeat {
-				w += "..."
-			}
-			if !p.Required {
-				w = "[" + w + "]"
-			}
-			s += " " + w
-		}
+	for _, p := range place {
+		s += " " + p.Word()
 	}
 	return s
 }
 
 func inputs(b *bytes.Buffer, t *tool.Tool) {
 	b.WriteString("\n## Input\n\n| member | flag | what | default |\n|---|---|---|---|\n")
-	for _, p := range t.Params() {
+	place, flags := t.Words()
+	for n, p := range append(place, flags...) {
 		flag := "`--" + p.Flag + "`"
-		if p.Positional() {
+		if n < len(place) {
 			flag = "by position"
 		}
 		what := p.Doc
