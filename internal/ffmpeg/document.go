@@ -47,7 +47,7 @@ type Stream struct {
 	CodecTag      string         `json:"codec_tag,omitempty" doc:"Four-character code of the container."`
 	Profile       string         `json:"profile,omitempty" doc:"Profile of the codec."`
 	Decodable     bool           `json:"decodable" doc:"Whether this ffmpeg decodes it."`
-	TimeBase      Rational       `json:"time_base" doc:"Seconds per tick."`
+	TimeBase      Rational       `json:"time_base,omitzero" doc:"Seconds per tick."`
 	StartTicks    Ticks          `json:"start_ticks" doc:"First presentation time, on the file's timeline."`
 	DurationTicks Ticks          `json:"duration_ticks,omitempty" doc:"Length in ticks, when known."`
 	StartSeconds  cutroom.Micros `json:"start_seconds" unit:"s" doc:"First presentation time, on the public axis."`
@@ -71,12 +71,12 @@ type VideoFacts struct {
 	Height        int      `json:"height" min:"0" unit:"px" doc:"Height of the coded picture."`
 	DisplayWidth  int      `json:"display_width" min:"0" unit:"px" doc:"Width as shown: square pixels, turned upright."`
 	DisplayHeight int      `json:"display_height" min:"0" unit:"px" doc:"Height as shown: square pixels, turned upright."`
-	SAR           Rational `json:"sample_aspect_ratio" doc:"Width of a sample over its height; null when not stated (square)."`
+	SAR           Rational `json:"sample_aspect_ratio,omitzero" doc:"Width of a sample over its height; absent when not stated (square)."`
 	Rotation      int      `json:"rotation" unit:"degrees clockwise" doc:"Turn that makes the picture upright: 0, 90, 180 or 270 clockwise, applied after mirroring."`
 	Mirrored      bool     `json:"mirrored" doc:"Whether the picture is flipped left to right, before it is turned."`
 	RotationFrom  string   `json:"rotation_from,omitempty" enum:"display_matrix,tag" doc:"Where the rotation was found."`
-	FrameRate     Rational `json:"frame_rate" doc:"Exact frame rate, frames per second."`
-	AverageRate   Rational `json:"average_frame_rate" doc:"Frames over duration, as the container or the packets say."`
+	FrameRate     Rational `json:"frame_rate,omitzero" doc:"Exact frame rate, frames per second."`
+	AverageRate   Rational `json:"average_frame_rate,omitzero" doc:"Frames over duration, as the container or the packets say."`
 	VFR           Verdict  `json:"variable_frame_rate" doc:"Whether frames are unevenly spaced."`
 	PixelFormat   string   `json:"pixel_format,omitempty" doc:"Pixel format in ffmpeg's name."`
 	BitDepth      int      `json:"bit_depth,omitempty" min:"0" doc:"Bits per component."`
@@ -118,7 +118,7 @@ type Chapter struct {
 type TimecodeTag struct {
 	Start     string   `json:"start" doc:"Label of the first frame."`
 	DropFrame bool     `json:"drop_frame" doc:"Whether the label counts drop-frame (its last separator is a semicolon)."`
-	Rate      Rational `json:"rate" doc:"Frame rate that the label counts at."`
+	Rate      Rational `json:"rate,omitzero" doc:"Frame rate that the label counts at."`
 }
 
 // FirstVideo returns the stream that a viewer would watch, nil when there is none:

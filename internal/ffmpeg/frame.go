@@ -57,6 +57,7 @@ type FrameJob struct {
 	all      []*target
 	rounds   int
 	finished bool
+	seekOnly bool // tests: never decode through
 }
 
 // target is one asked time on its way to a frame.
@@ -65,6 +66,7 @@ type target struct {
 	requested  cutroom.Micros
 	want       Ticks // the frame starts at or before this tick
 	from, to   Ticks // ticks looked at by this attempt: from ≤ PTS ≤ to
+	empty      Ticks // no frame starts from here to want, as an attempt that began early enough saw
 	tries      int
 	pts        Ticks
 	found      bool
@@ -91,6 +93,7 @@ func NewFrameJob(in int, f Format, d *Document, a *Abilities, o FrameOptions) (*
 				WithHint("ask for times from 0 to %s", d.DurationSeconds)
 		}
 		tg := &target{n: i + 1, requested: t, want: j.lastTick(t)}
+		tg.empty = tg.want + 1
 		j.all = append(j.all, tg)
 	}
 	j.pending = slices.Clone(j.all)
@@ -180,14 +183,10 @@ func (j *FrameJob) Next() (argv.Command, bool) {
 	return j.command(through), true
 }
 
-// window sets which ticks t's next attempt looks at. What an earlier attempt found
-// empty is not decoded again.
+// window sets which ticks t's next attempt looks at.
 func (j *FrameJob) window(t *target) {
 	tb := j.stream.TimeBase
-	t.to = t.want
-	if t.tries > 0 {
-		t.to = t.from
-	}
+	t.to = t.empty - 1
 	t.from = t.want - TicksOf(j.reach(t.tries), tb)
 	if t.from <= j.stream.StartTicks || j.stream.Video.StillImage {
 		t.from, t.exhausted = j.stream.StartTicks-TicksOf(cutroom.Second, tb), true
@@ -199,6 +198,9 @@ func (j *FrameJob) window(t *target) {
 func (j *FrameJob) through() bool {
 	if !j.seekable() {
 		return true
+	}
+	if j.seekOnly {
+		return false
 	}
 	batch := j.pending[:min(len(j.pending), maxSplit)]
 	if len(batch) < 2 || batch[0].tries > 0 {
@@ -282,11 +284,7 @@ func (j *FrameJob) graph(through bool) string {
 		if through {
 			source = fmt.Sprintf("[i%d]", t.n)
 		}
-		cut := fmt.Sprintf("trim=start_pts=%d:end_pts=%d", t.from, t.to+1)
-		if j.opts.Keyframes {
-			cut = "trim=end_frame=1"
-		}
-		chain := fmt.Sprintf("%s%s,%s", source, cut, printTime(t.n))
+		chain := source + t.cut(j.opts.Keyframes)
 		id := strconv.Itoa(t.n)
 		if j.opts.Full {
 			fw, fh := j.stream.Video.Fit(0)
@@ -297,6 +295,16 @@ func (j *FrameJob) graph(through bool) string {
 		g = append(g, chain+j.small.filters(w, h, "s"+id)+"[o"+id+"]")
 	}
 	return strings.Join(g, ";")
+}
+
+// cut returns the filters that let the frames of the window through and print their
+// times. The first frame that was decoded is printed as well: it tells whether the
+// decoding began before the window.
+func (t *target) cut(keyframes bool) string {
+	if keyframes {
+		return "trim=end_frame=1," + printTime(t.n)
+	}
+	return fmt.Sprintf(`trim=end_pts=%d,select=eq(n\,0)+gte(pts\,%d),%s,select=gte(pts\,%d)`, t.to+1, t.from, printTime(t.n), t.from)
 }
 
 // printTime returns the filters that print a frame's time and mark it with n. Only
@@ -313,7 +321,13 @@ func (j *FrameJob) Feed(res argv.Result) error {
 	found := printedFrames(res.Stdout)
 	for _, t := range j.batch {
 		if list := found[t.n]; len(list) > 0 {
-			t.pts, t.found = slices.Max(list), true
+			last := slices.Max(list)
+			t.found = last >= t.from || j.opts.Keyframes
+			if t.found {
+				t.pts = last
+			} else {
+				t.empty = t.from // decoding began before the window, which held nothing
+			}
 		}
 		t.tries++
 	}

@@ -10,13 +10,13 @@ import (
 // 3342). A value that does not exist, as of silence, is null: JSON has no infinity.
 type Loudness struct {
 	Silent       bool           `json:"silent" doc:"Nothing is above the absolute gate of −70 LUFS."`
-	Integrated   *float64       `json:"integrated_lufs" unit:"LUFS" doc:"Integrated loudness."`
-	Range        *float64       `json:"loudness_range_lu" unit:"LU" doc:"Loudness range."`
-	TruePeak     *float64       `json:"true_peak_dbtp" unit:"dBTP" doc:"True peak, from 4× oversampling below 96 kHz."`
-	SamplePeak   *float64       `json:"sample_peak_dbfs" unit:"dBFS" doc:"Largest sample."`
-	MaxMomentary *float64       `json:"max_momentary_lufs" unit:"LUFS" doc:"Loudest 400 ms."`
-	MaxShortTerm *float64       `json:"max_short_term_lufs" unit:"LUFS" doc:"Loudest 3 s."`
-	Threshold    *float64       `json:"threshold_lufs" unit:"LUFS" doc:"Relative gate of the integrated loudness."`
+	Integrated   *float64       `json:"integrated_lufs,omitempty" unit:"LUFS" doc:"Integrated loudness."`
+	Range        *float64       `json:"loudness_range_lu,omitempty" unit:"LU" doc:"Loudness range."`
+	TruePeak     *float64       `json:"true_peak_dbtp,omitempty" unit:"dBTP" doc:"True peak, from 4× oversampling below 96 kHz."`
+	SamplePeak   *float64       `json:"sample_peak_dbfs,omitempty" unit:"dBFS" doc:"Largest sample."`
+	MaxMomentary *float64       `json:"max_momentary_lufs,omitempty" unit:"LUFS" doc:"Loudest 400 ms."`
+	MaxShortTerm *float64       `json:"max_short_term_lufs,omitempty" unit:"LUFS" doc:"Loudest 3 s."`
+	Threshold    *float64       `json:"threshold_lufs,omitempty" unit:"LUFS" doc:"Relative gate of the integrated loudness."`
 	Momentary    []LoudnessAt   `json:"-"` // loudest 400 ms of each step
 	MomentaryGap cutroom.Micros `json:"-"`
 }
@@ -53,7 +53,6 @@ type loudnessMeter struct {
 	short    histogram
 	maxM     float64
 	maxS     float64
-	any      bool
 	peak     float32
 	over     []oversampler
 	tp       float64
@@ -180,7 +179,7 @@ func (m *loudnessMeter) endStep() {
 		e4 := m.mean(4)
 		l := lufs(e4)
 		m.blocks.add(l, e4)
-		m.maxM, m.top, m.any = max(m.maxM, l), max(m.top, l), true
+		m.maxM, m.top = max(m.maxM, l), max(m.top, l)
 	}
 	if m.count >= shortBlocks {
 		e30 := m.mean(shortBlocks)

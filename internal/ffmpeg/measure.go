@@ -3,7 +3,6 @@ package ffmpeg
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"cutroom"
@@ -287,8 +286,3 @@ type AudioSignals struct {
 
 // round3 keeps a number readable.
 func round3(v float64) float64 { return math.Round(v*1000) / 1000 }
-
-// sortSpans orders spans by their start.
-func sortSpans(s []Span) {
-	slices.SortFunc(s, func(a, b Span) int { return int(max(-1, min(1, a.StartSeconds-b.StartSeconds))) })
-}

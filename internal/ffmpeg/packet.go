@@ -230,7 +230,7 @@ func (d *Document) Apply(p *PacketTimes, f Format) {
 			continue
 		}
 		s.apply(t, d)
-		if t.timed && (s.Video != nil || s.Audio != nil) {
+		if s.EndSeconds > 0 && (s.Video != nil || s.Audio != nil) {
 			timed, end = true, max(end, s.EndSeconds)
 		}
 	}
@@ -263,7 +263,7 @@ func (d *Document) confirms(end cutroom.Micros) bool {
 func (s *Stream) apply(t *StreamTimes, d *Document) {
 	s.Frames = t.Packets
 	if !t.timed {
-		d.problem(fmt.Sprintf("stream %d (%s) has no time stamps", s.Index, s.CodecType))
+		s.applyUntimed(t, d)
 		return
 	}
 	s.StartTicks, s.DurationTicks = t.First, t.End-t.First
@@ -283,6 +283,18 @@ func (s *Stream) apply(t *StreamTimes, d *Document) {
 	if d.Timecode != nil && !d.Timecode.Rate.Known() {
 		d.Timecode.Rate = s.Video.FrameRate
 	}
+}
+
+// applyUntimed counts pictures at their rate: raw streams carry no times, and ffmpeg
+// gives them these.
+func (s *Stream) applyUntimed(t *StreamTimes, d *Document) {
+	d.problem(fmt.Sprintf("stream %d (%s) has no time stamps: its times are counted from its frame rate", s.Index, s.CodecType))
+	if s.Video == nil || !s.Video.FrameRate.Known() || t.Packets > 1<<31 {
+		return
+	}
+	length := cutroom.Micros(muldiv(t.Packets*1_000_000, s.Video.FrameRate.Den, s.Video.FrameRate.Num, nearest))
+	s.DurationTicks = TicksOf(length, s.TimeBase)
+	s.EndSeconds = s.StartSeconds + length
 }
 
 // averageRate returns n frames over span ticks, exactly when it fits.

@@ -34,11 +34,10 @@ type soundMeter struct {
 	channels, rate int
 	samples        int64 // per channel
 
-	silence     *silenceMeter
-	loudness    *loudnessMeter
-	envelope    *envelopeMeter
-	block       []float32 // deinterleaved is not needed: all meters read interleaved
-	windowsRead int
+	silence  *silenceMeter
+	loudness *loudnessMeter
+	envelope *envelopeMeter
+	block    []float32
 }
 
 func (m *Measure) readSound(r io.Reader) (any, error) {
@@ -105,8 +104,13 @@ func (s *soundMeter) finish() {
 // sound turns sample numbers into times.
 func (m *Measure) sound(s *soundMeter) *AudioSignals {
 	start := max(m.opts.rangeStart, m.audio.StartSeconds)
+	// The last packet of a codec often holds more samples than the stream has.
+	end := start + cutroom.Micros(muldiv(s.samples, 1_000_000, int64(s.rate), nearest))
+	if e := m.audio.EndSeconds; e > start && e < end {
+		end = e
+	}
 	at := func(n int64) cutroom.Micros {
-		return start + cutroom.Micros(muldiv(n, 1_000_000, int64(s.rate), nearest))
+		return min(end, start+cutroom.Micros(muldiv(n, 1_000_000, int64(s.rate), nearest)))
 	}
 	a := &AudioSignals{
 		Stream: m.audio.Index, SampleRate: s.rate, Channels: s.channels, Samples: s.samples,
@@ -129,13 +133,11 @@ func (m *Measure) sound(s *soundMeter) *AudioSignals {
 // silenceMeter finds runs of samples below a level in every channel, as ffmpeg's
 // silencedetect does.
 type silenceMeter struct {
-	channels    int
-	level       float32
-	least       int64
-	quiet       int64 // samples in the run that is going on
-	runs        [][2]int64
-	overflow    bool
-	quietValues int
+	channels int
+	level    float32
+	least    int64
+	quiet    int64 // samples in the run that is going on
+	runs     [][2]int64
 }
 
 // maxRuns bounds the spans that are kept of one file.
@@ -179,14 +181,14 @@ func (m *silenceMeter) finish(samples int64) { m.close(samples) }
 
 // envelopeMeter sums up the sound of each step.
 type envelopeMeter struct {
-	channels, rate int
-	step           int // samples
-	n              int
-	square, voice  float64
-	mono           float64
-	peak           float32
-	low, high      biquad
-	e              Envelope
+	channels      int
+	step          int // samples
+	n             int
+	square, voice float64
+	mono          float64
+	peak          float32
+	low, high     biquad
+	e             Envelope
 }
 
 // maxSteps of an envelope: ten a second for an hour, fewer a second beyond.
@@ -194,7 +196,7 @@ const maxEnvelope = 36_000
 
 func newEnvelopeMeter(a *AudioFacts, length cutroom.Micros) *envelopeMeter {
 	step := max(100_000, length/maxEnvelope)
-	m := &envelopeMeter{channels: a.Channels, rate: a.SampleRate, step: int(max(1, muldiv(int64(step), int64(a.SampleRate), 1_000_000, nearest)))}
+	m := &envelopeMeter{channels: a.Channels, step: int(max(1, muldiv(int64(step), int64(a.SampleRate), 1_000_000, nearest)))}
 	m.e.Step = cutroom.Micros(muldiv(int64(m.step), 1_000_000, int64(a.SampleRate), nearest))
 	m.high = highPass(300, math.Sqrt2/2, float64(a.SampleRate))
 	m.low = lowPass(math.Min(3400, 0.45*float64(a.SampleRate)), math.Sqrt2/2, float64(a.SampleRate))
