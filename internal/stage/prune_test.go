@@ -251,3 +251,30 @@ func TestForgedLeftoverRecordDeletesNothing(t *testing.T) {
 		t.Errorf("%+v %v", left, err)
 	}
 }
+
+// TestAReviewIsOfOneResult: the review of an earlier result of the same name, or of
+// another, says nothing about this one.
+func TestAReviewIsOfOneResult(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for _, seed := range []string{"x", "y"} {
+		old := build(t, s, testName(seed))
+		if _, err := s.Review(t.Context(), string(old.Name().Invocation), cutroom.Operator); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(on(old, reviewedFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep, err := s.Prune(t.Context(), PruneOptions{OlderThan: 1}); err != nil || len(rep.Pruned) != 1 {
+			t.Fatalf("%+v %v", rep, err)
+		}
+		fresh := build(t, s, testName("x"))
+		write(t, on(fresh, reviewedFile), string(text))
+		_, err = s.Lookup(t.Context(), fresh.Name())
+		wantCode(t, err, cutroom.Conflict, fresh.Folder())
+		if rep, err := s.Prune(t.Context(), PruneOptions{Invalid: true}); err != nil || len(rep.Rejected) != 1 {
+			t.Fatalf("%+v %v", rep, err)
+		}
+	}
+}

@@ -133,6 +133,12 @@ func TestAnotherWriter(t *testing.T) {
 		"removed":   func(d string) error { return os.Remove(filepath.Join(d, "x/a")) },
 		"linked":    func(d string) error { return os.Link(filepath.Join(d, "x/a"), filepath.Join(d, "../x")) },
 		"exchanged": func(d string) error { return os.Rename(filepath.Join(d, resultFile), filepath.Join(d, "x/a")) },
+		"moved away": func(d string) error {
+			if err := os.Rename(d, d+".away"); err != nil {
+				return err
+			}
+			return os.CopyFS(d, os.DirFS(d+".away"))
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -252,9 +252,12 @@ func TestSealRefuses(t *testing.T) {
 			}
 			return os.Mkdir(d, 0o700)
 		}, "a", cutroom.Conflict},
-		"lock gone": {func(d string) error {
+		"call's lock gone": {func(d string) error {
+			return os.Remove(filepath.Join(filepath.Dir(filepath.Dir(d)), lockFolder, testName("x").Invocation.Short()))
+		}, "", cutroom.Conflict},
+		"locks gone": {func(d string) error {
 			return os.RemoveAll(filepath.Join(filepath.Dir(filepath.Dir(d)), lockFolder))
-		}, "a", cutroom.Conflict},
+		}, "", cutroom.Conflict},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -272,7 +275,11 @@ func TestSealRefuses(t *testing.T) {
 			if err := c.make(b.Dir()); err != nil {
 				t.Fatal(err)
 			}
-			_, err = b.Seal(t.Context(), testManifest(), []Keep{{Path: c.keep}})
+			var keep []Keep
+			if c.keep != "" {
+				keep = []Keep{{Path: c.keep}}
+			}
+			_, err = b.Seal(t.Context(), testManifest(), keep)
 			wantCode(t, err, c.code)
 			if r, err := s.Lookup(t.Context(), testName("x")); r != nil || err != nil {
 				t.Errorf("a refused result is visible: %v %v", r, err)
