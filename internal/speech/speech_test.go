@@ -78,22 +78,23 @@ func TestLibriVox(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: install pocketsphinx-testdata", err)
 	}
+	// One after the other, with a second between them.
+	var said, inputs []string
+	graph := ""
+	for i, m := range regexp.MustCompile(`<s> (.*) </s> \((.*)\)`).FindAllStringSubmatch(string(text), -1) {
+		// The clip says it once; the transcription has a word too many.
+		said = append(said, strings.Replace(m[1], "more a amiable", "more amiable", 1))
+		inputs = append(inputs, "-i", filepath.Join(librivox, m[2]+".wav"))
+		graph += fmt.Sprintf("[%d]apad=pad_dur=1[p%d];", i, i)
+	}
+	if len(said) != 5 {
+		t.Fatalf("%d sentences in %s", len(said), librivox)
+	}
+	wav := convert(t, append(inputs, "-filter_complex", graph+"[p0][p1][p2][p3][p4]concat=n=5:v=0:a=1")...)
 	for _, model := range []Model{Base, Tiny} {
 		t.Run(string(model), func(t *testing.T) {
 			t.Parallel()
-			errors, total := 0, 0
-			for _, m := range regexp.MustCompile(`<s> (.*) </s> \((.*)\)`).FindAllStringSubmatch(string(text), -1) {
-				// The clip says it once; the transcription has a word too many.
-				said := strings.Replace(m[1], "more a amiable", "more amiable", 1)
-				got := transcribe(t, filepath.Join(librivox, m[2]+".wav"), Options{Model: model})
-				checkTimes(t, got)
-				e, n := wordErrors(said, got.Text())
-				errors, total = errors+e, total+n
-			}
-			t.Logf("%d of %d words wrong", errors, total)
-			if total < 60 || 100*errors > 5*total {
-				t.Errorf("%d of %d words wrong", errors, total)
-			}
+			checkHeard(t, transcribe(t, wav, Options{Model: model}), strings.Join(said, " "), 5)
 		})
 	}
 }
@@ -124,22 +125,24 @@ func TestNobodySpeaks(t *testing.T) {
 	for name, args := range sources {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkSilent(t, convert(t, args...))
+			checkSilent(t, convert(t, args...), true)
 		})
 	}
 	t.Run("music", func(t *testing.T) {
 		t.Parallel()
-		checkSilent(t, convert(t, "-i", filepath.Join(testenv.Real(t), "viper.mp3")))
+		checkSilent(t, convert(t, "-i", filepath.Join(testenv.Real(t), "viper.mp3")), false)
 	})
 	t.Run("room", func(t *testing.T) {
 		t.Parallel()
-		checkSilent(t, filepath.Join(testenv.Real(t), "pv_empty.wav"))
+		checkSilent(t, filepath.Join(testenv.Real(t), "pv_empty.wav"), true)
 	})
 }
 
-func checkSilent(t *testing.T, wav string) {
+// checkSilent: in most of what nobody says even the detector alone hears nothing;
+// music takes the model's opinion too.
+func checkSilent(t *testing.T, wav string, voiceOnly bool) {
 	t.Helper()
-	got := transcribe(t, wav, Options{Model: Tiny})
+	got := transcribe(t, wav, Options{Model: Tiny, VADOnly: voiceOnly})
 	if len(got.Segments) > 0 || got.SpeechSeconds != 0 || len(got.Reasons) > 0 || got.Duration <= 0 {
 		t.Errorf("heard %+v", got)
 	}
@@ -186,10 +189,6 @@ func checkForeign(t *testing.T, wav string) {
 	if said.SpeechSeconds != unknown.SpeechSeconds || said.SpeechSeconds == 0 {
 		t.Errorf("speech lasts %v, or %v", said.SpeechSeconds, unknown.SpeechSeconds)
 	}
-	as := transcribe(t, wav, Options{Language: "en"})
-	if !slices.Contains(as.Reasons, SomeUnreliable) || as.Text() != "" {
-		t.Errorf("called English: %+v", as)
-	}
 }
 
 // TestThreadsAgree: how many stretches are transcribed at a time changes nothing.
@@ -208,15 +207,13 @@ func TestThreadsAgree(t *testing.T) {
 func TestConfined(t *testing.T) {
 	t.Parallel()
 	wav := filepath.Join(testenv.Real(t), "two_cities_16k.wav")
-	for _, threads := range []int{1, 4} {
-		c := Command("speech", filepath.Base(wav), Options{Threads: threads})
-		env := []string{fmt.Sprintf("%s=%d", confineEnv, c.Limits.Memory)}
-		lines, rss, code := separate(t, env, render(t, c, filepath.Dir(wav))...)
-		if code != 0 || len(lines) != 4 || lines[3].Summary == nil {
-			t.Fatalf("%d threads: exit %d, %+v", threads, code, lines)
-		}
-		t.Logf("%d threads: %d MB resident", threads, rss>>20)
+	c := Command("speech", filepath.Base(wav), Options{Threads: 4})
+	env := []string{fmt.Sprintf("%s=%d", confineEnv, c.Limits.Memory)}
+	lines, rss, code := separate(t, env, render(t, c, filepath.Dir(wav))...)
+	if code != 0 || len(lines) != 4 || lines[3].Summary == nil {
+		t.Fatalf("exit %d, %+v", code, lines)
 	}
+	t.Logf("%d MB resident", rss>>20)
 }
 
 // TestCollectorAlwaysRunning: what the library computes does not depend on where
