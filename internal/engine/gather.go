@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cutroom"
@@ -51,6 +52,9 @@ func (k *call) probe(ctx context.Context, in *tool.Input) error {
 		return err
 	}
 	in.Format = format
+	if !slices.Contains(k.ran, "ffprobe") {
+		k.ran = append(k.ran, "ffprobe") // now or when the cached description was made, by the same pin
+	}
 	if in.Media, err = k.document(ctx, in); err != nil {
 		return err
 	}
@@ -119,7 +123,6 @@ func (k *call) look(ctx context.Context, in *tool.Input) (*ffmpeg.Document, erro
 			return nil, err
 		}
 	}
-	k.ran = append(k.ran, "ffprobe")
 	return p.Document()
 }
 

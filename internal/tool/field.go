@@ -84,6 +84,9 @@ func checkShape(t reflect.Type, seen []reflect.Type) error {
 			if f.name == "" || f.tag.Get("doc") == "" {
 				return fmt.Errorf("a field of %s lacks a json name or a doc tag (%q)", t, f.name)
 			}
+			if k := f.typ.Kind(); !f.optional && (k == reflect.Pointer || f.typ == ratioType) {
+				return fmt.Errorf("%s of %s can be null: it has to be left out then (omitempty, omitzero)", f.name, t)
+			}
 			if err := checkShape(f.typ, seen); err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}

@@ -76,7 +76,7 @@ func summarize(ctx context.Context, env tool.Env, in SummarizeTimelineInput) (Su
 	out.Events = append(out.Events, events...)
 	out.Limitations = append(out.Limitations, notes...)
 	if len(m.Screens) > 0 && len(m.Visuals) == 0 {
-		out.Limitations = append(out.Limitations, "nobody looked at the pictures: only their text was read")
+		out.Limitations = append(out.Limitations, "nobody looked at the pictures themselves: only the text in them was read")
 	}
 	if len(in.Results) == 0 {
 		for i := range out.Events {
