@@ -82,6 +82,7 @@ func Choose(in ChooseInput) Chosen {
 // chooser is the state of one choice.
 type chooser struct {
 	ChooseInput
+	step    cutroom.Micros // the floor that the caller asked for, 0 for none
 	samples []Sample
 	cuts    []Cut
 	picked  []picked // by time
@@ -103,14 +104,16 @@ func newChooser(in ChooseInput) *chooser {
 	if in.MinGap <= 0 {
 		in.MinGap = min(cutroom.Second, length/cutroom.Micros(4*in.Max))
 	}
+	step := in.Floor
 	if in.Floor <= 0 {
 		in.Floor = 2 * length / cutroom.Micros(in.Max)
 	}
+	in.MinGap = max(in.MinGap, 1)
 	in.Floor = max(in.Floor, in.MinGap)
 	if in.Tolerance <= 0 {
 		in.Tolerance = defaultTolerance
 	}
-	c := &chooser{ChooseInput: in}
+	c := &chooser{ChooseInput: in, step: step}
 	for _, s := range in.Samples {
 		if s.At >= in.Start && s.At <= in.End {
 			c.samples = append(c.samples, s)

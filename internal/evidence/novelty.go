@@ -203,23 +203,24 @@ func (c *chooser) changes() {
 		if best.n == 0 {
 			return
 		}
-		before, _, _ := c.room(best.at)
-		if before != nil {
+		if before, _, _ := c.room(best.at); before != nil {
 			delete(known, before.At)
 		}
 		c.pick(best.at, "change")
 	}
 }
 
-// even picks even steps until Max, not closer than the floor asks for.
+// even picks even steps, the middle among them: as many as Max allows, fewer when
+// the caller's floor asks for no more.
 func (c *chooser) even() {
 	length := c.End - c.Start
-	if length <= 0 {
-		return
+	steps := cutroom.Micros(c.Max - 1)
+	if c.step > 0 {
+		steps = min(steps, (length+c.step-1)/c.step+1)
 	}
-	steps := min(cutroom.Micros(c.Max-1), (length+c.Floor-1)/max(c.Floor, 1))
+	steps -= steps % 2
 	for i := cutroom.Micros(1); i < steps && !c.full(); i++ {
-		t := c.Start + length/steps*i
+		t := c.Start + length*i/steps
 		if _, _, ok := c.room(t); ok {
 			c.pick(t, "floor")
 		}

@@ -94,7 +94,7 @@ func matchLines(lines []ScreenLine, open []*track) []*track {
 			key := newLineKey(l.Text)
 			var best *track
 			for j, t := range open {
-				if used[t] || exact && keys[j].text != key.text || !exact && !key.similar(keys[j]) {
+				if used[t] || exact && keys[j].skeleton != key.skeleton || !exact && !key.similar(keys[j]) {
 					continue
 				}
 				if best == nil || distance(l.Box, t.box) < distance(l.Box, best.box) {

@@ -8,9 +8,10 @@ import (
 
 // lineKey is a line of screen text, prepared for comparing.
 type lineKey struct {
-	text   string // folded, spaces collapsed, look-alikes in numbers resolved
-	digits string // its digits: lines that differ in a number are different lines
-	runes  int
+	text     string // folded, spaces collapsed, look-alikes in numbers resolved
+	skeleton string // text with look-alikes in words made one: equal means the same line
+	digits   string // its digits: lines that differ in a number are different lines
+	runes    int
 }
 
 // minFuzzy is the shortest line, in characters, that may differ at all; every
@@ -20,35 +21,63 @@ const minFuzzy = 5
 // maxCompare bounds the quadratic comparison; longer lines must be equal.
 const maxCompare = 400
 
+var (
+	likeDigits  = strings.NewReplacer("o", "0", "l", "1", "i", "1", "|", "1")
+	likeLetters = strings.NewReplacer("0", "o", "1", "i", "l", "i", "|", "i")
+)
+
 func newLineKey(s string) lineKey {
 	fields := strings.Fields(foldText(s))
+	bones := make([]string, len(fields))
 	var digits strings.Builder
 	for i, f := range fields {
-		fields[i] = unmistakeDigits(f)
+		if mostlyDigits(f) {
+			fields[i] = likeDigits.Replace(f)
+		}
+		bones[i] = fields[i]
+		if digitsInside(f) {
+			bones[i] = likeLetters.Replace(f)
+		}
 		for _, r := range fields[i] {
 			if unicode.IsDigit(r) {
 				digits.WriteRune(r)
 			}
 		}
-		digits.WriteByte(' ')
 	}
 	text := strings.Join(fields, " ")
-	return lineKey{text: text, digits: strings.Join(strings.Fields(digits.String()), ""), runes: utf8.RuneCountInString(text)}
+	return lineKey{text: text, skeleton: strings.Join(bones, " "), digits: digits.String(), runes: utf8.RuneCountInString(text)}
 }
 
-// unmistakeDigits maps the letters that readers take for digits, in words that
-// hold a digit.
-func unmistakeDigits(word string) string {
-	if !strings.ContainsFunc(word, unicode.IsDigit) {
-		return word
+// mostlyDigits reports a number in which a letter is likely a digit misread.
+func mostlyDigits(word string) bool {
+	digits, letters := 0, 0
+	for _, r := range word {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			letters++
+		}
 	}
-	return strings.NewReplacer("o", "0", "l", "1", "i", "1", "|", "1").Replace(word)
+	return digits > 0 && digits >= letters
+}
+
+// digitsInside reports a word in which every digit, if any, stands between
+// letters: likely a letter misread.
+func digitsInside(word string) bool {
+	rs := []rune(word)
+	for i, r := range rs {
+		if unicode.IsDigit(r) && (i == 0 || i == len(rs)-1 || !unicode.IsLetter(rs[i-1]) || !unicode.IsLetter(rs[i+1])) {
+			return false
+		}
+	}
+	return true
 }
 
 // similar reports whether a and b are the same line, read twice: the same digits,
 // and at most one character in seven different.
 func (a lineKey) similar(b lineKey) bool {
-	if a.text == b.text {
+	if a.skeleton == b.skeleton {
 		return true
 	}
 	if a.digits != b.digits || min(a.runes, b.runes) < minFuzzy || max(a.runes, b.runes) > maxCompare {
