@@ -13,30 +13,14 @@ import (
 	"testing"
 
 	"cutroom"
+	"cutroom/internal/testenv"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// models returns the folder of the installed models.
-func models(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("CUTROOM_MODELS")
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir = filepath.Join(home, ".local/share/cutroom/models")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "lib")); err != nil {
-		t.Fatalf("no models: %v", err)
-	}
-	return dir
-}
-
 func open(t testing.TB) *Runtime {
 	t.Helper()
-	r, err := Open(filepath.Join(models(t), "lib/libonnxruntime.so"))
+	r, err := Open(filepath.Join(testenv.Models(t), "lib/libonnxruntime.so"))
 	if err != nil {
 		t.Fatal(err, errors.Unwrap(err))
 	}
@@ -45,7 +29,7 @@ func open(t testing.TB) *Runtime {
 
 func silero(t testing.TB) *Session {
 	t.Helper()
-	s, err := open(t).Load(filepath.Join(models(t), "vad/silero_vad_v6.onnx"), 1)
+	s, err := open(t).Load(filepath.Join(testenv.Models(t), "vad/silero_vad_v6.onnx"), 1)
 	if err != nil {
 		t.Fatal(err, errors.Unwrap(err))
 	}
@@ -181,7 +165,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	r := open(t)
-	whole, err := os.ReadFile(filepath.Join(models(t), "vad/silero_vad_v6.onnx"))
+	whole, err := os.ReadFile(filepath.Join(testenv.Models(t), "vad/silero_vad_v6.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 	"unicode/utf8"
 
 	"cutroom"
@@ -18,6 +19,9 @@ type Options struct {
 	Language string // BCP 47 tag of what is spoken; empty when not known
 	Threads  int    // stretches transcribed at a time; 0 takes the machine's processors, at most 4
 	VADOnly  bool   // find speech, do not transcribe it
+	// Length is that of the recording, as far as it is known: it bounds the run. Zero
+	// leaves the sandbox's own bound.
+	Length cutroom.Micros
 }
 
 // DataFiles returns the toolchain names of what a model needs, for a tool's
@@ -80,11 +84,21 @@ func Command(step, wav string, o Options) argv.Command {
 	return argv.Command{
 		Step: step, Program: "speech", Args: args,
 		Consume: []argv.Consumer{func(r io.Reader) (any, error) { return consume(r, o) }},
-		Limits:  argv.Limits{Memory: baseMemory + threads*memoryPerThread},
+		Limits:  limits(threads, o.Length),
 		Stage:   "listening for speech",
 		// The child's own words about its failure come through the consumer.
 		MayFail: true,
 	}
+}
+
+// limits bounds a run. One processor alone hears twenty seconds of speech in a
+// second; twice the recording's length allows for a busy machine.
+func limits(threads int64, length cutroom.Micros) argv.Limits {
+	l := argv.Limits{Memory: baseMemory + threads*memoryPerThread}
+	if length > 0 {
+		l.Wall = 2*time.Minute + 2*time.Duration(length)*time.Microsecond
+	}
+	return l
 }
 
 // Result returns the transcript of a run of [Command].

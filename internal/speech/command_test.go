@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"cutroom"
 	"cutroom/internal/sandbox/argv"
@@ -141,6 +142,17 @@ func checkTranscript(t *testing.T, got Transcript) {
 	}
 	if _, err := json.Marshal(got); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	if l := Command("s", "a.wav", Options{}).Limits; l.Wall != 0 || l.Memory < 2<<30 {
+		t.Errorf("%+v", l)
+	}
+	hours := Command("s", "a.wav", Options{Length: 7200 * second, Threads: 8}).Limits
+	if hours.Wall < 2*time.Hour || hours.Wall > 5*time.Hour || hours.Memory != 4<<30 {
+		t.Errorf("%+v", hours)
 	}
 }
 

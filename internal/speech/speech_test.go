@@ -99,6 +99,17 @@ func TestLibriVox(t *testing.T) {
 	}
 }
 
+// TestOneWord: a word alone, after twenty seconds of silence.
+func TestOneWord(t *testing.T) {
+	t.Parallel()
+	got := transcribe(t, convert(t, "-i", filepath.Join(testenv.Real(t), "example.mp4")), Options{})
+	checkTimes(t, got)
+	last := got.Segments[len(got.Segments)-1]
+	if !strings.Contains(strings.ToLower(last.Text), "banana") || last.Unreliable || last.Start < 38*cutroom.Second || last.End > 42*cutroom.Second {
+		t.Errorf("heard %+v", last)
+	}
+}
+
 func TestSyntheticVoice(t *testing.T) {
 	t.Parallel()
 	testenv.Needs(t, "espeak-ng")
