@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -20,7 +21,27 @@ func TestMain(m *testing.M) {
 	if e := engineOf(filepath.Base(os.Args[0])); e != nil {
 		os.Exit(e(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if os.Getenv(asCommand) == "1" {
+		os.Exit(run())
+	}
 	os.Exit(inHome(m))
+}
+
+// asCommand in the environment makes the test binary the command itself.
+const asCommand = "CUTROOM_TEST_COMMAND"
+
+// command is the command line in a process of its own, in dir.
+func command(t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	pin(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), self, args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), asCommand+"=1")
+	return c
 }
 
 // inHome runs the tests with folders of their own.

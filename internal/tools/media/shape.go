@@ -70,8 +70,16 @@ func (w *watching) files() error {
 	if _, err := w.env.Put("timeline.json", "application/json", data, nil); err != nil {
 		return err
 	}
-	_, err = w.env.Put("timeline.md", "text/markdown; charset=utf-8", evidence.TimelineMarkdown("Timeline", t), nil)
+	_, err = w.env.Put("timeline.md", "text/markdown; charset=utf-8", evidence.TimelineMarkdown(w.title(), t), nil)
 	return err
+}
+
+// title is what the timeline is of, for people.
+func (w *watching) title() string {
+	if in, ok := w.env.Facts().First(); ok && in.Name != "" {
+		return in.Name
+	}
+	return "a transcript"
 }
 
 const (

@@ -97,7 +97,7 @@ func (out *SummarizeTimelineOutput) keep(env tool.Env, source cutroom.Digest) er
 	if _, err := env.Put("timeline.json", "application/json", data, nil); err != nil {
 		return err
 	}
-	_, err = env.Put("timeline.md", "text/markdown; charset=utf-8", evidence.TimelineMarkdown("Timeline", t), nil)
+	_, err = env.Put("timeline.md", "text/markdown; charset=utf-8", evidence.TimelineMarkdown("source "+source.Short(), t), nil)
 	return err
 }
 
