@@ -71,6 +71,30 @@ func TestAddATool(t *testing.T) {
 	}
 }
 
+// TestDemo runs what `make demo` ends with, in a copy of the repository with a state
+// of its own: the timeline has words that are spoken in the clip, the text of each of
+// its screens, and the silence.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	testenv.Models(t)
+	tree := copyTree(t, testenv.Root(t))
+	inTree(t, tree, "go", "build", "-ldflags", "-s -w", "-o", "bin/cutroom", "./cmd/cutroom")
+	inTree(t, tree, "bin/cutroom", "setup")
+	timeline := string(inTree(t, tree, "bash", "scripts/demo.sh"))
+	for _, want := range []string{
+		"The computer was not able to save the file because there was no space left.",
+		"The first picture shows how many people came each day from Monday to Friday.",
+		"Weekly release review", "349", "error: no space left on disk", "Please wait", "2 disks, 61% free", "silence",
+	} {
+		if !strings.Contains(timeline, want) {
+			t.Errorf("the timeline lacks %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s", timeline)
+	}
+}
+
 // copyTree copies the repository without its history, results and binaries.
 func copyTree(t *testing.T, root string) string {
 	t.Helper()
