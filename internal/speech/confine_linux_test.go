@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -74,4 +75,11 @@ func denyFilter() []unix.SockFilter {
 // maxResident returns the largest resident memory of a process that ended.
 func maxResident(p *os.ProcessState) int64 {
 	return p.SysUsage().(*syscall.Rusage).Maxrss << 10
+}
+
+// processorTime returns what this process has used so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	must(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

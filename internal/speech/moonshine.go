@@ -174,11 +174,21 @@ func best(scores []float32) (token int, logProbability float64) {
 		}
 	}
 	// Terms below e^-18 of the largest add less than 0.0005 all together.
-	top, sum := scores[token], 0.0
+	top, sum := scores[token], float32(0)
 	for _, s := range scores {
 		if d := s - top; d > -18 {
-			sum += math.Exp(float64(d))
+			sum += exponential(d)
 		}
 	}
-	return token, -math.Log(sum)
+	return token, -math.Log(float64(sum))
+}
+
+// exponential returns e^x for x in -80..0 to four digits, in a tenth of math.Exp's
+// time: a token's score needs it 32768 times.
+func exponential(x float32) float32 {
+	y := x * math.Log2E
+	whole := int32(y) // toward zero: what remains is in (-1, 0]
+	t := (y - float32(whole)) * math.Ln2
+	p := 1 + t*(1+t*(1./2+t*(1./6+t*(1./24+t*(1./120+t*(1./720))))))
+	return math.Float32frombits(uint32(int32(math.Float32bits(p)) + whole<<23))
 }

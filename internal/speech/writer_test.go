@@ -65,6 +65,16 @@ func TestWriter(t *testing.T) {
 	}
 }
 
+func TestExponential(t *testing.T) {
+	t.Parallel()
+	for x := float32(0); x > -80; x -= 0.0137 {
+		want := math.Exp(float64(x))
+		if got := float64(exponential(x)); math.Abs(got-want) > 1e-4*want {
+			t.Fatalf("e^%v is %v, not %v", x, got, want)
+		}
+	}
+}
+
 func TestBest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
