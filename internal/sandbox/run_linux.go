@@ -62,15 +62,20 @@ func (s *Sandbox) Run(ctx context.Context, cmd argv.Command, g Grant) (argv.Resu
 		return argv.Result{}, err
 	}
 	began := time.Now()
-	kid, err := s.spawn(spawn{
-		files: files, exe: r.exe, rules: rules, dir: fdName(r.dir), readAll: r.needsReadAll(),
-		order: child.Order{Limits: r.rlimits(), Args: append([]string{cmd.Program}, r.args...), Env: r.env},
-	})
+	kid, err := s.spawn(r.spawnOf(rules, files))
 	if err != nil {
 		return argv.Result{}, err
 	}
 	closeAll(r.theirs)
 	return r.attend(ctx, kid, began)
+}
+
+// spawnOf is what the child of this run gets.
+func (r *run) spawnOf(rules *os.File, files []*os.File) spawn {
+	return spawn{
+		files: files, exe: r.exe, rules: rules, dir: fdName(r.dir), readAll: r.needsReadAll(),
+		order: child.Order{Limits: r.rlimits(), Args: append([]string{r.cmd.Program}, r.args...), Env: r.env},
+	}
 }
 
 // prepare checks everything that can be checked before a process exists.
@@ -347,7 +352,7 @@ func (r *run) exceeded(res *argv.Result, state *os.ProcessState) error {
 	case said["disk_full"] > 0 && (failed || r.diskFull()):
 		return cutroom.Errorf(cutroom.Unavailable, "the disk is full: %s could not write its result", name).
 			WithHint("free space where the workspace lies, or choose another place with --stage")
-	case ws.Signaled() && (ws.Signal() == syscall.SIGXCPU || ws.Signal() == syscall.SIGKILL && res.CPU.Seconds() >= 0.95*r.limits.CPU.Seconds()):
+	case ws.Signaled() && (ws.Signal() == syscall.SIGXCPU || ws.Signal() == syscall.SIGKILL && res.CPU.Seconds() >= 0.75*r.limits.CPU.Seconds()):
 		return cutroom.Errorf(cutroom.Limit, "%s used more than %s of processor time", name, r.limits.CPU).WithHint("narrow the range, or raise the limit of processor time")
 	case ws.Signaled() && ws.Signal() == syscall.SIGXFSZ, failed && said["file_too_large"] > 0:
 		return cutroom.Errorf(cutroom.Limit, "%s wrote a file of more than %d bytes", name, r.limits.FileSize).WithHint("narrow the range, or raise the limit of file size")

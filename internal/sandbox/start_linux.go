@@ -64,6 +64,9 @@ type spawn struct {
 	order child.Order // descriptors are filled in here
 	// readAll keeps the one capability to read files of other users, for root.
 	readAll bool
+	// between starts the helper by way of a parent of its own; the process is the
+	// parent. For the self-test.
+	between bool
 }
 
 // spaces is a set of namespaces to start a child in.
@@ -194,8 +197,11 @@ func (s *Sandbox) startIn(sp spawn, c spaces) (*os.Process, error) {
 	if sp.readAll {
 		o.KeepCaps = 1 << unix.CAP_DAC_READ_SEARCH
 	}
-	proc, err := s.starter.start([]string{child.HelperName, strconv.Itoa(hand(orderR))},
-		&os.ProcAttr{Dir: sp.dir, Env: []string{}, Files: files, Sys: attributes(c, sp.readAll)})
+	args := []string{child.HelperName, strconv.Itoa(hand(orderR))}
+	if sp.between {
+		args = []string{child.AttemptName, "parent", args[1]}
+	}
+	proc, err := s.starter.start(args, &os.ProcAttr{Dir: sp.dir, Env: []string{}, Files: files, Sys: attributes(c, sp.readAll)})
 	orderR.Close()
 	statusW.Close()
 	if err != nil {

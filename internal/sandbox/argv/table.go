@@ -222,3 +222,11 @@ var x265Keys = []string{
 // Formats lists the muxers and demuxers that may be named with -f, sorted. Those that
 // open other files (concat, hls, dash, tee, segment, sdp) are not among them.
 func Formats() []string { return slices.Sorted(maps.Keys(formats())) }
+
+// Own returns the table of our own binary as a child of another name than those of
+// [Programs]; env are the variables it may be given.
+func Own(program string, env map[string]Option) Table {
+	t := selfTable(program)
+	t.Env = env
+	return t
+}
