@@ -250,3 +250,25 @@ func TestAutomate(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestHostileScreensAreBounded merges frames of 300 long lines that almost match:
+// without a bound this takes minutes.
+func TestHostileScreensAreBounded(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	var screens []Screen
+	for i := range 12 {
+		var lines []ScreenLine
+		for y := range 300 {
+			b := make([]byte, 150)
+			for j := range b {
+				b[j] = "ab"[r.IntN(2)]
+			}
+			lines = append(lines, line(string(b), 0, y*25))
+		}
+		screens = append(screens, screen(float64(i), lines...))
+	}
+	if events, _ := Merge(Inputs{Screens: screens}); len(events) != 12 {
+		t.Errorf("%d events", len(events))
+	}
+}

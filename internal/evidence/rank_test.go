@@ -111,7 +111,7 @@ func TestTerms(t *testing.T) {
 		{"Stories, stopped stopping; moves moving moved!", "story stop stop mov mov mov"},
 		{"classes boxes bus this running sing red", "class box bus this run sing red"},
 		{"Café naïve ÉCOLE", "caf naiv ecol"},
-		{"می‌رود", "میرود"},
+		{"می\u200cرود", "میرود"},
 		{"中文abc漢字", "中文 abc 漢字"},
 		{"人工智能", "人工 工智 智能"},
 		{"ﬁle Ｆｕｌｌ", "fil full"},

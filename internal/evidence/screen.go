@@ -76,6 +76,10 @@ func sortedScreens(screens []Screen) []Screen {
 	return out
 }
 
+// fuzzyBudget bounds the costly comparisons of two screens, so that frames full of
+// made-up text cost no more than others; beyond it only equal lines match.
+const fuzzyBudget = 2000
+
 // matchLines finds, for each line, the open track that shows the same text:
 // equal text first, then text that a reader could have misread; among several the
 // nearest. A track is used once.
@@ -86,18 +90,26 @@ func matchLines(lines []ScreenLine, open []*track) []*track {
 	for i, t := range open {
 		keys[i] = newLineKey(t.text)
 	}
+	budget := fuzzyBudget
 	for _, exact := range []bool{true, false} {
 		for i, l := range lines {
 			if out[i] != nil {
 				continue
 			}
 			key := newLineKey(l.Text)
+			same := func(k lineKey) bool {
+				if exact {
+					return k.skeleton == key.skeleton
+				}
+				if budget == 0 || !key.comparable(k) {
+					return false
+				}
+				budget--
+				return key.similar(k)
+			}
 			var best *track
 			for j, t := range open {
-				if used[t] || exact && keys[j].skeleton != key.skeleton || !exact && !key.similar(keys[j]) {
-					continue
-				}
-				if best == nil || distance(l.Box, t.box) < distance(l.Box, best.box) {
+				if !used[t] && (best == nil || distance(l.Box, t.box) < distance(l.Box, best.box)) && same(keys[j]) {
 					best = t
 				}
 			}

@@ -19,7 +19,7 @@ type lineKey struct {
 const minFuzzy = 5
 
 // maxCompare bounds the quadratic comparison; longer lines must be equal.
-const maxCompare = 400
+const maxCompare = 160
 
 var (
 	likeDigits  = strings.NewReplacer("o", "0", "l", "1", "i", "1", "|", "1")
@@ -80,12 +80,17 @@ func (a lineKey) similar(b lineKey) bool {
 	if a.skeleton == b.skeleton {
 		return true
 	}
-	if a.digits != b.digits || min(a.runes, b.runes) < minFuzzy || max(a.runes, b.runes) > maxCompare {
-		return false
-	}
-	allowed := max(a.runes, b.runes) / 7
-	return abs(a.runes-b.runes) <= allowed && editDistance([]rune(a.text), []rune(b.text)) <= allowed
+	return a.comparable(b) && editDistance([]rune(a.text), []rune(b.text)) <= a.allowed(b)
 }
+
+// comparable reports whether a and b could be similar though not equal; it is
+// cheap.
+func (a lineKey) comparable(b lineKey) bool {
+	return a.digits == b.digits && min(a.runes, b.runes) >= minFuzzy && max(a.runes, b.runes) <= maxCompare && abs(a.runes-b.runes) <= a.allowed(b)
+}
+
+// allowed is how many characters two readings of one line may differ in.
+func (a lineKey) allowed(b lineKey) int { return max(a.runes, b.runes) / 7 }
 
 // editDistance is the Levenshtein distance.
 func editDistance[T comparable](a, b []T) int {
