@@ -26,6 +26,7 @@ const Name = "cutroom.yaml"
 
 // Config is the content of a config file. Empty fields leave the default.
 type Config struct {
+	Roots    []string `yaml:"roots" doc:"Absolute folders that may be read besides the workspace. In the user's own file only."`
 	Stage    Stage    `yaml:"stage" doc:"Where results are kept."`
 	Limits   Limits   `yaml:"limits" doc:"Largest values that a call may ask for."`
 	Agent    Bounds   `yaml:"agent" doc:"What an agent may see and do."`
@@ -115,6 +116,11 @@ func (c Config) check() error {
 			}
 		}
 	}
+	for _, r := range c.Roots {
+		if !filepath.IsAbs(r) || filepath.Clean(r) == "/" {
+			return cutroom.Errorf(cutroom.Invalid, "roots holds %q", r).WithHint("name absolute folders, and not the whole disk")
+		}
+	}
 	if !slices.Contains([]string{"", "floor", "namespaces"}, c.Sandbox.Require) {
 		return cutroom.Errorf(cutroom.Invalid, "sandbox.require is %q", c.Sandbox.Require).WithHint("use floor or namespaces; nothing runs outside a sandbox")
 	}
@@ -141,8 +147,8 @@ func Load(user, workspace string) (Config, Config, error) {
 	if err != nil {
 		return Config{}, Config{}, err
 	}
-	if len(w.Programs) > 0 || len(w.Speech.Template) > 0 {
-		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs", Name).
+	if len(w.Programs) > 0 || len(w.Speech.Template) > 0 || len(w.Roots) > 0 {
+		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs or roots", Name).
 			WithHint("only the user's own file may: move the lines to %s", user)
 	}
 	c.Limits = c.Limits.narrow(w.Limits)

@@ -37,7 +37,8 @@ type Toolchain interface {
 // Options are the parts an engine works with.
 type Options struct {
 	Registry  *tool.Registry
-	Workspace string // absolute; the one root of agents
+	Workspace string   // absolute; what paths are relative to
+	Roots     []string // absolute; further folders that every principal may read, by the operator's own file
 	Stage     *stage.Stage
 	StageRoot string // the stage's folder, relative to the workspace, forward slashes
 	Identity  *stage.IdentityCache

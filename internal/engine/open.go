@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cutroom"
@@ -152,9 +154,13 @@ func (e *Engine) openBeneath(who cutroom.Principal, text string) (*os.File, stri
 	root, rel := e.Workspace, text
 	if filepath.IsAbs(text) {
 		inside, err := filepath.Rel(e.Workspace, filepath.Clean(text))
+		more := slices.IndexFunc(e.Roots, func(r string) bool { return within(r, text) })
 		switch {
 		case err == nil && filepath.IsLocal(inside):
 			rel = inside
+		case more >= 0:
+			root = e.Roots[more]
+			rel, _ = filepath.Rel(root, filepath.Clean(text))
 		case who.Role == cutroom.RoleOperator:
 			root, rel = filepath.Dir(filepath.Clean(text)), filepath.Base(filepath.Clean(text))
 		default:
@@ -166,14 +172,39 @@ func (e *Engine) openBeneath(who cutroom.Principal, text string) (*os.File, stri
 	if err != nil {
 		return nil, "", err
 	}
-	if root != e.Workspace {
-		return f, outside + rel, nil
+	shown := filepath.ToSlash(filepath.Clean(rel))
+	switch more := slices.Index(e.Roots, root); {
+	case root == e.Workspace:
+	case more >= 0:
+		shown = fmt.Sprintf("%s%d/%s", inRoot, more, shown)
+	default:
+		shown = outside + shown
 	}
-	return f, filepath.ToSlash(filepath.Clean(rel)), nil
+	return f, shown, nil
 }
 
-// outside marks the locator of a file that the operator gave from elsewhere.
-const outside = "outside:"
+// within says whether an absolute path lies beneath a folder, by its spelling.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, filepath.Clean(path))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// What a locator begins with when the file is not in the workspace: outside marks
+// one that the operator gave from elsewhere, inRoot the number of a further root.
+const (
+	outside = "outside:"
+	inRoot  = "root:"
+)
+
+// located is the path that a recorded locator names now.
+func (e *Engine) located(locator string) string {
+	number, rel, ok := strings.Cut(strings.TrimPrefix(locator, inRoot), "/")
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil || !strings.HasPrefix(locator, inRoot) || n < 0 || n >= len(e.Roots) {
+		return locator
+	}
+	return filepath.Join(e.Roots[n], rel)
+}
 
 // openBeside opens further inputs that the tool finds in the folder of its first.
 func (k *call) openBeside(ctx context.Context) error {
@@ -296,7 +327,7 @@ func (k *call) mayRead(ctx context.Context, s stage.Source) error {
 		return cutroom.Errorf(cutroom.Denied, "the result came from %q, which is outside the workspace", name).
 			WithHint("watch a copy of the file inside the workspace")
 	}
-	f, _, err := k.e.openBeneath(k.Principal, s.Locator)
+	f, _, err := k.e.openBeneath(k.Principal, k.e.located(s.Locator))
 	if err != nil {
 		return err
 	}

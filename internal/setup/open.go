@@ -127,7 +127,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	}
 	l := s.config.Limits
 	i.Engine = engine.New(engine.Options{
-		Registry: o.Registry, Workspace: s.workspace, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
+		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
 		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Policy: s.policy(),
 		Settings: tool.Settings{SpeechModel: s.config.Speech.Model},

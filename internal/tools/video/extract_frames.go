@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/evidence"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/tool"
@@ -36,7 +37,7 @@ type ExtractFramesInput struct {
 	TimestampsSeconds []cutroom.Micros `json:"timestamps_seconds,omitempty" min:"0" unit:"s" doc:"Times to take frames at; without any, one frame every interval_seconds."`
 	IntervalSeconds   int              `json:"interval_seconds,omitzero" min:"1" max:"600" default:"15" unit:"s" doc:"Distance between frames when no times are given."`
 	Width             int              `json:"width,omitzero" min:"160" max:"1920" default:"1280" unit:"px" doc:"Largest width; a smaller picture is not enlarged."`
-	Mode              string           `json:"mode,omitempty" enum:"interval,even,keyframe" default:"interval" since:"1.3" doc:"interval: every interval_seconds. even: max_frames frames spread evenly, the first and the last included. keyframe: as even, but the key frame at or before each time, which is cheap."`
+	Mode              string           `json:"mode,omitempty" enum:"interval,even,scene,keyframe" default:"interval" since:"1.3" doc:"interval: every interval_seconds. even: max_frames frames spread evenly, the first and the last included. scene: where the picture changes, which takes one decode of the whole. keyframe: as even, but the key frame at or before each time, which is cheap."`
 	Range
 	FullSize bool   `json:"full_size,omitzero" since:"1.3" doc:"Also keep each frame at its full size, for reading small text."`
 	Detail   Detail `json:"detail,omitempty" enum:"basic,full" default:"basic" since:"1.3" doc:"full adds what was asked for beside what was taken, and what was skipped."`
@@ -48,8 +49,8 @@ func (in ExtractFramesInput) Validate() error {
 	if err := localOnly(in.Source, "video.extract_frames"); err != nil {
 		return err
 	}
-	if len(in.TimestampsSeconds) > 0 && in.Mode == "even" {
-		return cutroom.Errorf(cutroom.Invalid, "mode even and timestamps_seconds exclude each other").WithHint("leave one of them out")
+	if len(in.TimestampsSeconds) > 0 && (in.Mode == "even" || in.Mode == "scene") {
+		return cutroom.Errorf(cutroom.Invalid, "mode %s and timestamps_seconds exclude each other", in.Mode).WithHint("leave one of them out")
 	}
 	if most := in.Limits.MaxFrames; most > 0 && len(in.TimestampsSeconds) > most {
 		return cutroom.Errorf(cutroom.Limit, "%d times are more than the limit of %d frames", len(in.TimestampsSeconds), most).
@@ -94,10 +95,8 @@ type SkippedFrame struct {
 
 // framing is the state of a plan: the job, and whether the limit cut it short.
 type framing struct {
-	job     *ffmpeg.FrameJob
-	cut     string
-	outside []SkippedFrame
-	fault   string
+	job *ffmpeg.FrameJob
+	cut string
 }
 
 func planFrames(f tool.Facts, in ExtractFramesInput) (tool.Plan, error) {
@@ -107,16 +106,53 @@ func planFrames(f tool.Facts, in ExtractFramesInput) (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	st := &framing{}
-	times := in.times(start, end, st)
-	small, _ := file.Media.VideoStream()
-	wantFull := in.FullSize && small != nil && small.Video.DisplayWidth > in.Width
-	st.job, err = ffmpeg.NewFrameJob(file.Index, file.Format, file.Media, &f.Abilities, ffmpeg.FrameOptions{
-		Times: times, Width: in.Width, Full: wantFull, Keyframes: in.Mode == "keyframe",
-	})
+	take := func(times []cutroom.Micros) (tool.Plan, error) {
+		small, err := file.Media.VideoStream()
+		if err != nil {
+			return tool.Plan{}, err
+		}
+		st.job, err = ffmpeg.NewFrameJob(file.Index, file.Format, file.Media, &f.Abilities, ffmpeg.FrameOptions{
+			Times: times, Width: in.Width, Full: in.FullSize && small.Video.DisplayWidth > in.Width, Keyframes: in.Mode == "keyframe",
+		})
+		if err != nil {
+			return tool.Plan{}, err
+		}
+		return st.next()
+	}
+	if in.Mode == "scene" {
+		return planScenes(file, in, start, end, take)
+	}
+	return take(in.times(start, end, st))
+}
+
+// planScenes looks at the whole range once and takes the frames that show the most.
+func planScenes(file tool.Input, in ExtractFramesInput, start, end cutroom.Micros, take func([]cutroom.Micros) (tool.Plan, error)) (tool.Plan, error) {
+	job, err := ffmpeg.NewMeasure(file.Index, file.Format, file.Media, ffmpeg.MeasureOptions{Scenes: true, Samples: true, Start: start, End: end})
 	if err != nil {
 		return tool.Plan{}, err
 	}
-	return st.next()
+	cmd, _ := job.Next()
+	return tool.Plan{Steps: []argv.Command{cmd}, Then: func(r tool.Results) (tool.Plan, error) {
+		res, _ := r.Step(cmd.Step)
+		if err := job.Feed(res); err != nil {
+			return tool.Plan{}, err
+		}
+		choose := evidence.ChooseInput{Start: start, End: end, Max: in.Limits.MaxFrames}
+		if v := job.Signals().Video; v != nil {
+			choose.End = min(end, v.LastSeconds)
+			for _, c := range v.Changes {
+				choose.Cuts = append(choose.Cuts, evidence.Cut{At: c.Seconds, Score: c.Score})
+			}
+			for i := range v.Samples {
+				choose.Samples = append(choose.Samples, evidence.Sample{At: v.Samples[i].Seconds, Grid: v.Samples[i].Blocks[:]})
+			}
+		}
+		var times []cutroom.Micros
+		for _, c := range evidence.Choose(choose).Frames {
+			times = append(times, c.At)
+		}
+		return take(times)
+	}}, nil
 }
 
 // times are the times to take frames at, sorted and bounded.
