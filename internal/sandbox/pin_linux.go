@@ -28,7 +28,7 @@ type PinOptions struct {
 // them. Nothing is run. An empty path pins our own binary as the program name: not
 // its bytes, which are the running ones, but everything that it loads.
 func PinProgram(name, path string, o PinOptions) (Pin, error) {
-	p := Pin{Name: name, Data: map[string]Object{}, Folders: map[string]string{}}
+	p := Pin{Name: name}
 	roots := append([]string{"/proc/self/exe"}, o.Also...)
 	if path != "" {
 		real, err := filepath.EvalSymlinks(path)
@@ -80,9 +80,15 @@ func (p *Pin) addData(name, path string) error {
 	if err != nil {
 		return fmt.Errorf("stat %s: %w", real, err)
 	}
+	if p.Data == nil {
+		p.Data = map[string]Object{}
+	}
 	if !st.IsDir() {
 		p.Data[name], err = hashObject(real)
 		return err
+	}
+	if p.Folders == nil {
+		p.Folders = map[string]string{}
 	}
 	p.Folders[name] = real
 	return filepath.WalkDir(real, func(file string, d fs.DirEntry, err error) error {
