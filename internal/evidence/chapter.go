@@ -34,7 +34,7 @@ func quotes(events []Event) []quote {
 	var out []quote
 	sentence := -1 // index in out of speech that has not ended
 	for _, e := range events {
-		if e.Kind == Scene || e.Kind == Silence || strings.TrimSpace(e.Text) == "" {
+		if measured(e) || strings.TrimSpace(e.Text) == "" {
 			continue
 		}
 		if e.Kind != Spoken {

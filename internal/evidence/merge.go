@@ -34,8 +34,8 @@ func Merge(in Inputs) (events []Event, notes []string) {
 	}
 	m.scenes()
 	m.spans(in.Silences, Silence, "silence")
-	m.spans(in.Black, Visual, "black picture")
-	m.spans(in.Freeze, Visual, "the picture stands still")
+	m.spans(in.Black, Visual, blackPicture)
+	m.spans(in.Freeze, Visual, stillPicture)
 	for _, v := range in.Visuals {
 		if strings.TrimSpace(v.Text) != "" {
 			m.add(Event{TimestampSeconds: v.At, EndSeconds: v.End, Kind: Visual, Text: v.Text, Confidence: v.Confidence, Frame: v.Frame, Box: v.Box, Source: v.Source})
@@ -43,6 +43,18 @@ func Merge(in Inputs) (events []Event, notes []string) {
 	}
 	SortEvents(m.events)
 	return m.events, m.notes()
+}
+
+// What a measurement of the picture says, in our words. A freeze is measured on the
+// mean of a small picture, so a clock in its corner may go on.
+const (
+	blackPicture = "black picture"
+	stillPicture = "the picture hardly changes"
+)
+
+// measured reports whether e says what was measured rather than what was found.
+func measured(e Event) bool {
+	return e.Kind == Scene || e.Kind == Silence || e.Kind == Visual && (e.Text == blackPicture || e.Text == stillPicture)
 }
 
 // merger collects events and counts what it had to change.

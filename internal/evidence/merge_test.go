@@ -72,7 +72,7 @@ func TestMergeOrdersAndMarks(t *testing.T) {
 		`0:00:05.000–0:00:06.000 uncertain "and and" // the speech engine repeated itself`,
 		`0:00:06.000–0:00:07.000 silence "silence"`,
 		`0:00:07.000 spoken "backwards"`,
-		`0:00:08.000–0:00:09.000 visual "the picture stands still"`,
+		`0:00:08.000–0:00:09.000 visual "the picture hardly changes"`,
 		`0:00:09.000–0:00:10.000 spoken "past the end" // time set to the length of the clip`,
 		`0:00:09.500–0:00:10.000 silence "silence"`,
 		`0:00:10.000–0:00:10.000 spoken "beyond" // time set to the length of the clip`,

@@ -69,7 +69,7 @@ func matchText(question string, events []Event) (scores []float64, why [][]strin
 	lengths := make([]int, len(events))
 	total, holders, texts := 0, map[string]int{}, 0
 	for i, e := range events {
-		if e.Kind == Scene || e.Kind == Silence {
+		if measured(e) {
 			continue // our own words
 		}
 		ts := terms(e.Text)

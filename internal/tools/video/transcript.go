@@ -246,7 +246,9 @@ func readTranscript(f tool.Facts, in TranscriptInput, r tool.Results) (Transcrip
 	if out.Method == Unavailable && len(out.PartialReasons) == 0 {
 		out.AddReason("no transcript: none was supplied, and none lies beside the file")
 	}
-	out.clip(in.Range)
+	if in.Range != (Range{}) {
+		out.Segments = evidence.Clip(out.Segments, in.Start, in.End)
+	}
 	if err := out.keep(r); err != nil {
 		return out, err
 	}
@@ -281,30 +283,13 @@ func (out *TranscriptOutput) parse(data []byte, hint evidence.Format, m Method, 
 	for i := range out.Segments {
 		out.Segments[i].UntrustedContent = true
 		if zero != 0 {
-			shift(&out.Segments[i], -zero)
+			out.Segments[i].Shift(-zero)
 		}
 	}
 	if len(t.Problems) > 0 && len(t.Segments) == 0 {
 		out.AddReason("the transcript holds no cue that can be read")
 	}
 	return nil
-}
-
-// shift moves a segment in time; nothing starts before zero.
-func shift(s *evidence.Segment, by cutroom.Micros) {
-	s.Start = max(0, s.Start+by)
-	if s.End != nil {
-		e := max(s.Start, *s.End+by)
-		s.End = &e
-	}
-	for i := range s.Words {
-		w := &s.Words[i]
-		w.Start = max(0, w.Start+by)
-		if w.End != nil {
-			e := max(w.Start, *w.End+by)
-			w.End = &e
-		}
-	}
 }
 
 func (out *TranscriptOutput) embedded(r tool.Results, file tool.Input, in TranscriptInput, st *listening) error {
@@ -357,23 +342,6 @@ func confidence(s speech.Segment) cutroom.Confidence {
 		return cutroom.High
 	}
 	return cutroom.Medium
-}
-
-// clip keeps what overlaps the range.
-func (out *TranscriptOutput) clip(r Range) {
-	if r == (Range{}) {
-		return
-	}
-	out.Segments = slices.DeleteFunc(out.Segments, func(s evidence.Segment) bool {
-		if s.Untimed {
-			return false
-		}
-		end := s.Start
-		if s.End != nil {
-			end = *s.End
-		}
-		return (r.End != nil && s.Start >= *r.End) || (end < r.Start) || (end == r.Start && s.Start < r.Start)
-	})
 }
 
 // keep retains the segments as an artifact, so that they can be cited and checked.
