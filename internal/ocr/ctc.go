@@ -82,10 +82,10 @@ func narrow(s string) string {
 }
 
 // spaced reports whether the character belongs to a script that puts spaces
-// between words.
+// between words. The underscore stands low and alone, which looks like a space.
 func spaced(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
-	return r < 0x2e80 && !unicode.IsSpace(r)
+	return r < 0x2e80 && r != '_' && !unicode.IsSpace(r)
 }
 
 // alphabet returns the keys of the recognition model by its classes: the blank, the

@@ -8,12 +8,12 @@ import (
 // The settings of DB text detection (Liao et al., "Real-time Scene Text Detection
 // with Differentiable Binarization") as PP-OCRv4 is trained for.
 const (
-	textPixel  = 0.3 // probability from which a pixel counts as text
-	textRegion = 0.6 // mean probability from which a region does
-	unclip     = 1.6 // the map shows lines shrunk; this grows them back
-	minSide    = 3   // pixels of the map; smaller regions are specks
-	maxRegions = 500 // per picture, the surest first
-	sameRegion = 0.7 // of the smaller one inside the other: the same line twice
+	textPixel  = 0.3  // probability from which a pixel counts as text
+	textRegion = 0.6  // mean probability from which a region does
+	unclip     = 1.6  // the map shows lines shrunk; this grows them back
+	minSide    = 3    // pixels of the map; smaller regions are specks
+	maxRegions = 2000 // per picture, the surest first
+	sameRegion = 0.7  // of the smaller one inside the other: the same line twice
 )
 
 // region is one line of text that detection found.
@@ -135,31 +135,47 @@ func outline(ends map[int][2]int) []point {
 type span []region
 
 // spans groups rs, which stand in no order, into the lines of the picture in
-// reading order. Detection cuts a line at wide spaces; a gap of up to spanGap
-// heights between regions of like height is taken for one.
+// reading order. Detection cuts a line at wide spaces, small print at every one: a
+// gap of up to spanGap heights between regions of like height is taken for a space
+// in a line, and beneath wordGap the two are one region.
 func spans(rs []region) []span {
 	var out []span
 	for _, row := range readingOrder(rs, func(r region) Box { return r.box }) {
+		var last region
 		for i, r := range row {
-			if i > 0 && continues(row[i-1], r) {
-				out[len(out)-1] = append(out[len(out)-1], r)
-				continue
+			switch s := len(out) - 1; {
+			case i == 0 || !continues(last, r, spanGap):
+				out = append(out, span{r})
+			case continues(last, r, wordGap):
+				r = last.joined(r)
+				out[s][len(out[s])-1] = r
+			default:
+				out[s] = append(out[s], r)
 			}
-			out = append(out, span{r})
+			last = r
 		}
 	}
 	return out
 }
 
+// joined returns one region around two straight ones.
+func (r region) joined(o region) region {
+	return region{rect: span{r, o}.rect(), box: r.box.union(o.box), score: min(r.score, o.score)}
+}
+
+// wordGap is how many heights apart two words may be.
+const wordGap = 1.2
+
 // spanGap is how many heights apart two parts of a line may be.
 const spanGap = 3
 
-// continues reports whether b carries on the line of a, which stands left of it.
-func continues(a, b region) bool {
+// continues reports whether b carries on the line of a, which stands left of it,
+// after a gap of fewer than so many heights.
+func continues(a, b region, gaps float64) bool {
 	gap := float64(b.box.X - a.box.X - a.box.W)
 	low, high := min(a.rect.h, b.rect.h), max(a.rect.h, b.rect.h)
 	straight := a.rect.along.x == 1 && b.rect.along.x == 1
-	return straight && high < 1.6*low && gap < spanGap*low && max(a.rect.h/a.rect.w, b.rect.h/b.rect.w) < 1.5
+	return straight && high < 2*low && gap < gaps*low && max(a.rect.h/a.rect.w, b.rect.h/b.rect.w) < 1.5
 }
 
 // rect returns the rectangle around the whole line.

@@ -1,0 +1,126 @@
+package ocr
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"testing"
+)
+
+// pngHeader is a PNG that promises w by h pixels of a colour type and depth and
+// ends there.
+func pngHeader(w, h uint32, depth, colour byte) []byte {
+	chunk := append([]byte("IHDR"), binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)...)
+	chunk = append(chunk, depth, colour, 0, 0, 0)
+	out := append([]byte("\x89PNG\r\n\x1a\n"), 0, 0, 0, 13)
+	out = append(out, chunk...)
+	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(chunk))
+}
+
+// webpHeader is a lossless WebP that promises w by h pixels.
+func webpHeader(w, h uint32) []byte {
+	body := binary.LittleEndian.AppendUint32([]byte{0x2f}, (w-1)|(h-1)<<14)
+	out := append([]byte("RIFF"), 30, 0, 0, 0)
+	out = append(out, "WEBPVP8L"...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(body)+1))
+	return append(append(out, body...), 0)
+}
+
+func TestDecodeRefusesBombs(t *testing.T) {
+	t.Parallel()
+	for name, b := range map[string][]byte{
+		"png":        pngHeader(20000, 20000, 8, 2),
+		"png 16 bit": pngHeader(8000, 8000, 16, 6),
+		"png thin":   pngHeader(1<<30, 1, 8, 0),
+		"webp":       webpHeader(16384, 16384),
+	} {
+		if _, err := decodePicture(bytes.NewReader(b)); !errors.Is(err, errTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, b := range map[string][]byte{
+		"empty": nil, "short": []byte("\xff\xd8"), "text": []byte("this is no picture at all"),
+		"gif": []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00\x00\x00\x00"), "png cut": pngHeader(10, 10, 8, 2),
+		"jpeg cut": []byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00"), "webp cut": webpHeader(10, 10),
+	} {
+		if _, err := decodePicture(bytes.NewReader(b)); err == nil || errors.Is(err, errTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDecodeKeepsWhatShows(t *testing.T) {
+	t.Parallel()
+	clear := image.NewNRGBA(image.Rect(0, 0, 4, 4))
+	clear.Set(1, 1, color.NRGBA{0, 0, 0, 255})
+	var b bytes.Buffer
+	if err := png.Encode(&b, clear); err != nil {
+		t.Fatal(err)
+	}
+	im, err := decodePicture(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := luma(im)
+	if g.GrayAt(0, 0).Y != 255 || g.GrayAt(1, 1).Y != 0 {
+		t.Errorf("ground %d, dot %d", g.GrayAt(0, 0).Y, g.GrayAt(1, 1).Y)
+	}
+	// The brightness of a JPEG is its own, of an odd size too.
+	b.Reset()
+	gray := image.NewGray(image.Rect(0, 0, 33, 17))
+	for i := range gray.Pix {
+		gray.Pix[i] = 200
+	}
+	if err := jpeg.Encode(&b, plainRGBA(gray), nil); err != nil {
+		t.Fatal(err)
+	}
+	if im, err = decodePicture(bytes.NewReader(b.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	if g := luma(im); g.Bounds().Size() != image.Pt(33, 17) || g.GrayAt(32, 16).Y < 198 {
+		t.Errorf("%v %v", g.Bounds(), g.GrayAt(32, 16))
+	}
+}
+
+// plainRGBA copies im.
+func plainRGBA(im image.Image) *image.RGBA {
+	return shrink(im, im.Bounds().Dx(), im.Bounds().Dy())
+}
+
+func FuzzDecodePicture(f *testing.F) {
+	var b bytes.Buffer
+	im := image.NewRGBA(image.Rect(0, 0, 9, 7))
+	if err := png.Encode(&b, im); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(bytes.Clone(b.Bytes()))
+	b.Reset()
+	if err := jpeg.Encode(&b, im, nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(bytes.Clone(b.Bytes()))
+	f.Add(webpHeader(3, 3))
+	f.Add(pngHeader(5, 5, 16, 6))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 1<<16 {
+			return
+		}
+		im, err := decodePicture(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		size := im.Bounds().Size()
+		if size.X < 1 || size.Y < 1 || size.X*size.Y > MaxPixels {
+			t.Fatalf("size %v", size)
+		}
+		if size.X*size.Y <= 1<<20 {
+			luma(im)
+			flat(shrink(im, 64, 64))
+		}
+	})
+}
