@@ -201,7 +201,7 @@ func TestAFullDiskIsSaid(t *testing.T) {
 
 func TestEnvironmentAndFolder(t *testing.T) {
 	t.Setenv("CUTROOM_SECRET", "leak")
-	box, dir := newBox(t, nil), t.TempDir()
+	dir := t.TempDir()
 	pin, err := PinProgram("env", "/usr/bin/env", PinOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestEnvironmentAndFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err = New(Options{Toolchain: NewToolchain(pin, pwd), Tables: []argv.Table{argv.Plain("env", nil, nil), argv.Plain("pwd", nil, nil)}})
+	box, err := New(Options{Toolchain: NewToolchain(pin, pwd), Tables: []argv.Table{argv.Plain("env", nil, nil), argv.Plain("pwd", nil, nil)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -275,10 +275,14 @@ func FuzzCheck(f *testing.F) {
 			if i > 0 && (strings.HasPrefix(args[i-1], "-metadata") || strings.HasPrefix(args[i-1], "-timecode")) {
 				continue
 			}
-			for _, word := range []string{"/etc/", "/tmp/", "http:", "tcp:", "concat:", "movie", "sendcmd", "-report", "_script"} {
-				if strings.Contains(a, word) && !strings.Contains(a, "key=") && !strings.Contains(a, "text=") {
-					t.Errorf("%q passed in %q", word, args)
+			for _, word := range []string{"=/etc/", "=/tmp/", ":/etc/", ":/tmp/", "http:/", "tcp:/", "movie=", "sendcmd=", "_script"} {
+				if strings.Contains(a, "text=") || !strings.Contains(a, word) {
+					continue
 				}
+				t.Errorf("%q passed in %q", word, args)
+			}
+			if strings.HasPrefix(a, "/etc/") || strings.HasPrefix(a, "/tmp/") {
+				t.Errorf("%q passed in %q", a, args)
 			}
 		}
 	})

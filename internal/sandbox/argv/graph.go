@@ -194,6 +194,10 @@ func checkFilterOption(filter, key, value string, g Grants) error {
 		return refuse("filter %s: control characters in %s", filter, key)
 	}
 	if !opensFile(filter, key) {
+		// An option that is no file's has no use for a path.
+		if key != "text" && (strings.HasPrefix(value, "/") || strings.Contains(value, ":/") || strings.Contains(value, "=/")) {
+			return refuse("filter %s: %s=%q looks like a path", filter, key, clip(value))
+		}
 		return nil
 	}
 	switch {

@@ -31,8 +31,8 @@ func attempt(args []string) {
 		int80(20) // getpid of the 32-bit ABI
 		report("int80", 0)
 	case "spin":
-		for { // until the processor time is used up
-			spun++
+		for {
+			_ = hungUp(0) // until the processor time is used up
 		}
 	case "linger":
 		for {
@@ -47,9 +47,6 @@ func attempt(args []string) {
 	}
 	syscall.Exit(0)
 }
-
-// spun keeps the compiler from dropping the loop.
-var spun uint64
 
 func pause() {
 	ts := syscall.Timespec{Sec: 3600}
