@@ -63,6 +63,8 @@ type Stream struct {
 	Text          *bool          `json:"text,omitempty" doc:"For subtitles: whether they are text; bitmap subtitles are pictures."`
 
 	KeyGap cutroom.Micros `json:"key_frame_gap_seconds,omitempty" unit:"s" doc:"Longest distance between key frames, when packets were read."`
+
+	startKnown bool // the container states StartTicks; used while probing only
 }
 
 // VideoFacts are the facts of a video stream.
@@ -90,6 +92,8 @@ type VideoFacts struct {
 	Alpha         bool     `json:"alpha" doc:"Whether the picture is transparent somewhere, alpha kept beside VP8/VP9 included."`
 	Captions      bool     `json:"closed_captions,omitempty" doc:"CEA-608/708 captions inside the picture stream."`
 	StillImage    bool     `json:"still_image,omitempty" doc:"One picture, not a moving one."`
+
+	baseRate Rational // the container's base rate; used while probing only
 }
 
 // Verdict is a yes or no with its evidence.

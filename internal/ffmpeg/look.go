@@ -138,7 +138,7 @@ func ParseLook(out []byte, f Format, size int64) (*Document, error) {
 	}
 	d := &Document{
 		FormatName: string(raw.Format.Name), MediaType: f.MediaType, SizeBytes: size,
-		Title: tag(raw.Format.Tags, "title"), DurationFrom: Unknown, Problems: slices.Clone(f.Notes),
+		Title: tag(raw.Format.Tags, "title"), DurationFrom: Unknown, Problems: append([]string{}, f.Notes...),
 	}
 	d.BitRate, _ = raw.Format.BitRate.int()
 	d.StartSeconds, _ = raw.Format.StartTime.micros()
@@ -209,7 +209,7 @@ func (r *rawStream) stream(d *Document) Stream {
 	s.Index = int(min(max(i, 0), 1<<20))
 	s.TimeBase, _ = ParseRational(string(r.TimeBase))
 	if n, ok := r.StartPTS.int(); ok && Ticks(n).Micros(s.TimeBase) < maxTime && Ticks(n).Micros(s.TimeBase) > -maxTime {
-		s.StartTicks = Ticks(n)
+		s.StartTicks, s.startKnown = Ticks(n), true
 		s.StartSeconds = d.Time(&s, s.StartTicks)
 	}
 	if n, ok := r.DurationTS.int(); ok && n > 0 && n < math.MaxUint32 {

@@ -219,6 +219,7 @@ func (s *StreamTimes) spread(tb Rational) Verdict {
 func (d *Document) Apply(p *PacketTimes, f Format) {
 	var end cutroom.Micros
 	timed := false
+	exact := d.confirms(p.end(d))
 	for i := range d.Streams {
 		s := &d.Streams[i]
 		t := p.Streams[s.Index]
@@ -229,7 +230,7 @@ func (d *Document) Apply(p *PacketTimes, f Format) {
 			}
 			continue
 		}
-		s.apply(t, d)
+		s.apply(t, d, exact)
 		if s.EndSeconds > 0 && (s.Video != nil || s.Audio != nil) {
 			timed, end = true, max(end, s.EndSeconds)
 		}
@@ -238,7 +239,7 @@ func (d *Document) Apply(p *PacketTimes, f Format) {
 		if d.DurationFrom == FromContainer && (end < d.DurationSeconds*95/100-cutroom.Second || end > d.DurationSeconds*105/100+cutroom.Second) {
 			d.problem(fmt.Sprintf("the container states %s s but holds %s s", d.DurationSeconds, end))
 		}
-		if !d.confirms(end) {
+		if !exact {
 			d.DurationSeconds, d.DurationFrom = end, FromPackets
 		}
 	}
@@ -260,14 +261,34 @@ func (d *Document) confirms(end cutroom.Micros) bool {
 	return d.DurationFrom == FromContainer && strings.HasPrefix(d.FormatName, "mov") && diff < cutroom.Second/10 && diff > -cutroom.Second/10
 }
 
-func (s *Stream) apply(t *StreamTimes, d *Document) {
+// end returns where the last picture or sound ends, as the packets say.
+func (p *PacketTimes) end(d *Document) cutroom.Micros {
+	var end cutroom.Micros
+	for i := range d.Streams {
+		s := &d.Streams[i]
+		if t := p.Streams[s.Index]; t != nil && t.timed && (s.Video != nil || s.Audio != nil) {
+			end = max(end, d.Time(s, t.End))
+		}
+	}
+	return end
+}
+
+// apply takes the times of the packets, unless the tracks' own are exact. Packets
+// before a stated start are codec priming.
+func (s *Stream) apply(t *StreamTimes, d *Document, exact bool) {
 	s.Frames = t.Packets
 	if !t.timed {
 		s.applyUntimed(t, d)
 		return
 	}
-	s.StartTicks, s.DurationTicks = t.First, t.End-t.First
-	s.StartSeconds, s.EndSeconds = d.Time(s, t.First), d.Time(s, t.End)
+	if !exact || s.DurationTicks == 0 {
+		start := t.First
+		if s.startKnown {
+			start = max(start, s.StartTicks)
+		}
+		s.StartTicks, s.DurationTicks = start, t.End-start
+		s.StartSeconds, s.EndSeconds = d.Time(s, start), d.Time(s, t.End)
+	}
 	s.KeyGap = t.keyGap.Micros(s.TimeBase)
 	if s.Video == nil {
 		return
@@ -277,8 +298,11 @@ func (s *Stream) apply(t *StreamTimes, d *Document) {
 	if t.Packets > 1 && span > 0 && s.TimeBase.Known() {
 		s.Video.AverageRate = averageRate(t.Packets, span, s.TimeBase)
 	}
-	if !s.Video.FrameRate.Known() || s.Video.VFR.Variable {
-		s.Video.FrameRate = s.Video.AverageRate
+	switch v := s.Video; {
+	case !v.FrameRate.Known() || v.VFR.Variable:
+		v.FrameRate = v.AverageRate
+	case v.baseRate.Known():
+		v.FrameRate = v.baseRate // the stated average counted frames that are not shown
 	}
 	if d.Timecode != nil && !d.Timecode.Rate.Known() {
 		d.Timecode.Rate = s.Video.FrameRate

@@ -156,7 +156,7 @@ func (r *rawStream) rates(s *Stream, v *VideoFacts) {
 	okR, okA = okR && sane(real), okA && sane(avg)
 	switch {
 	case okR && okA:
-		v.FrameRate, v.AverageRate = real, avg
+		v.FrameRate, v.AverageRate, v.baseRate = real, avg, real
 		v.VFR = compareRates(real, avg)
 		if v.VFR.Variable {
 			v.FrameRate = avg

@@ -220,3 +220,13 @@ func testAbilities(tb testing.TB) *Abilities {
 	}
 	return &a
 }
+
+func wordsOf(atoms []argv.Atom) []string {
+	var s []string
+	for _, a := range atoms {
+		if w, ok := a.(argv.Word); ok {
+			s = append(s, string(w))
+		}
+	}
+	return s
+}
