@@ -58,7 +58,7 @@ type home struct{ path, units, reason string }
 
 var homes = []home{
 	{"C", "", "the binary is built without cgo"},
-	{"os/exec", "internal/sandbox internal/testenv tests", "a program starts in the sandbox or not at all"},
+	{"os/exec", "internal/sandbox internal/testenv bench tests", "a program starts in the sandbox or not at all; bench runs the plain programs beside ours"},
 	{"plugin", "", "nothing is loaded into the process but ONNX Runtime, in its own child"},
 	{"net", "internal/sandbox internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console tests", "two ways out (fetch, provider), four doors in; the sandbox tries sockets to show that they fail"},
 	{"net/http", "internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console tests", "two ways out, four doors in"},
