@@ -46,14 +46,14 @@ type globals struct {
 // Run runs one command line, without the program's own name, and returns the exit
 // code. When ctx is cancelled it waits until the call has stopped.
 func (a *App) Run(ctx context.Context, args []string) int {
-	// Flags may be what is wrong: whether to answer in JSON is read by hand.
-	a.flags.json = wantsJSON(args)
 	registry, err := tool.NewRegistry(a.Families...)
 	if err != nil {
 		return a.fail(cutroom.AsError(err))
 	}
 	a.registry = registry
 	root := a.root()
+	// A flag may be what is wrong, and stand before --json: that is read by hand.
+	a.flags.json = wantsJSON(args)
 	root.SetArgs(args)
 	err = root.ExecuteContext(ctx)
 	if a.opened != nil {

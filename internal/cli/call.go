@@ -16,13 +16,25 @@ import (
 
 // calling are the flags of a command that calls a tool.
 type calling struct {
-	timeout string
+	timeout duration
 	dryRun  bool
 	plan    string
 }
 
+// duration is a flag that takes 90, 90s, 10m or 1h30m.
+type duration time.Duration
+
+func (d *duration) Set(text string) error {
+	v, err := deadline(text)
+	*d = duration(v)
+	return err
+}
+
+func (d *duration) String() string { return "" }
+func (d *duration) Type() string   { return "time" }
+
 func (c *calling) declare(cmd *cobra.Command, t *tool.Tool) {
-	cmd.Flags().StringVar(&c.timeout, "timeout", "", "deadline of the whole call, such as 90s or 10m (default: the tool's own)")
+	cmd.Flags().Var(&c.timeout, "timeout", "deadline of the whole call, such as 90s or 10m (default: the tool's own)")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would run; nothing runs and nothing is written")
 	if t == nil || t.Body() == tool.BodyPlan {
 		cmd.Flags().StringVar(&c.plan, "plan", "", "write the plan of a dry run to a new file")
@@ -73,17 +85,13 @@ func example(t *tool.Tool, name string) string {
 
 // invoke makes the call and prints its answer.
 func (a *App) invoke(ctx context.Context, id string, input []byte, who cutroom.Principal, c *calling) error {
-	timeout, err := deadline(c.timeout)
-	if err != nil {
-		return err
-	}
 	i, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
 	show := a.newProgress()
 	reply, err := i.Engine.Invoke(ctx, engine.Call{
-		Tool: id, Input: input, Principal: who, Timeout: timeout,
+		Tool: id, Input: input, Principal: who, Timeout: time.Duration(c.timeout),
 		DryRun: c.dryRun || c.plan != "", Progress: show.update,
 	})
 	show.finish()
@@ -98,15 +106,12 @@ func (a *App) invoke(ctx context.Context, id string, input []byte, who cutroom.P
 
 // deadline reads 90, 90s, 10m or 1h30m.
 func deadline(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
 	d, err := time.ParseDuration(text)
 	if s, ferr := strconv.ParseFloat(text, 64); ferr == nil {
 		d, err = time.Duration(s*float64(time.Second)), nil
 	}
 	if err != nil || d <= 0 || d > 30*24*time.Hour {
-		return 0, usagef("--timeout: %q is not a length of time", short(text)).withHint("give seconds, or a length such as 90s, 10m or 1h30m")
+		return 0, usagef("%q is not a length of time: give seconds, or a length such as 90s, 10m or 1h30m", short(text))
 	}
 	return d, nil
 }

@@ -150,7 +150,7 @@ type reader struct {
 // input assembles the JSON that the engine takes.
 func (b *binding) input(cmd *cobra.Command, args []string, r reader) ([]byte, error) {
 	doc := document{}
-	if err := b.placed(doc, args, r); err != nil {
+	if err := b.count(cmd.CommandPath(), args); err != nil {
 		return nil, err
 	}
 	for _, f := range b.flags {
@@ -163,21 +163,14 @@ func (b *binding) input(cmd *cobra.Command, args []string, r reader) ([]byte, er
 		}
 		doc.set(f.param.Path, value)
 	}
+	if err := b.placed(doc, args, r); err != nil {
+		return nil, err
+	}
 	return json.Marshal(doc)
 }
 
 // placed adds what was given by position.
 func (b *binding) placed(doc document, args []string, r reader) error {
-	least := 0
-	for _, p := range b.place {
-		if p.Required {
-			least++
-		}
-	}
-	if len(args) < least {
-		return usagef("%s is missing", strings.ToUpper(b.place[len(args)].Path[0])).
-			withHint("%s %s", executable(b.tool), b.words())
-	}
 	for _, p := range b.place {
 		if len(args) == 0 {
 			break
@@ -201,9 +194,25 @@ func (b *binding) placed(doc document, args []string, r reader) error {
 			doc.set(p.Path, values[0])
 		}
 	}
-	if len(args) > 0 {
-		return usagef("%q is one argument too many", short(args[0])).
-			withHint("%s %s; quote what contains a space", executable(b.tool), b.words())
+	return nil
+}
+
+// count checks that there are as many words as the tool takes.
+func (b *binding) count(command string, args []string) error {
+	least, most := 0, len(b.place)
+	for _, p := range b.place {
+		if p.Required {
+			least++
+		}
+		if p.Repeat {
+			most = len(args)
+		}
+	}
+	switch {
+	case len(args) < least:
+		return usagef("%s is missing", b.place[len(args)].Word()).withHint("%s %s", command, b.words())
+	case len(args) > most:
+		return usagef("%q is one argument too many", short(args[most])).withHint("%s %s; quote what contains a space", command, b.words())
 	}
 	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cutroom"
-	"cutroom/internal/docgen"
-	"cutroom/internal/tool"
 )
 
 // The groups of the root's help.
@@ -71,9 +69,6 @@ func (a *App) addTools(root *cobra.Command) {
 
 // dashed is a tool's word as a command: no one has to type an underscore.
 func dashed(word string) string { return strings.ReplaceAll(word, "_", "-") }
-
-// executable is how a tool is called from a shell.
-func executable(t *tool.Tool) string { return docgen.Executable(t) }
 
 func (a *App) versionCommand() *cobra.Command {
 	return &cobra.Command{
