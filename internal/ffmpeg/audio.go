@@ -62,7 +62,11 @@ func ExtractAudio(in int, f Format, d *Document, o AudioOptions) (Extraction, er
 	args = append(args, f.input(0)...)
 	args = append(args, argv.Words("-filter_complex")...)
 	args = append(args, argv.Graph(d.soundGraph(s, o, end)))
-	args = append(args, argv.Words("-map", "[a]", "-c:a", "pcm_s16le", "-ar", fmt.Sprint(o.SampleRate), "-bitexact", "-map_metadata", "-1", "-rf64", "auto", "-f", "wav")...)
+	rf64 := "never" // a plain header of 44 bytes
+	if d.DurationSeconds <= 0 || (end-o.Start).Seconds()*float64(2*o.Channels*o.SampleRate) > 4e9 {
+		rf64 = "auto"
+	}
+	args = append(args, argv.Words("-map", "[a]", "-c:a", "pcm_s16le", "-ar", fmt.Sprint(o.SampleRate), "-bitexact", "-map_metadata", "-1", "-rf64", rf64, "-f", "wav")...)
 	e.Command = argv.Command{
 		Step: "audio", Program: "ffmpeg", Inputs: []int{in}, Stage: "extracting the sound",
 		Args: append(args, argv.Out(o.File)), Outputs: []string{o.File},
@@ -90,7 +94,7 @@ func (d *Document) seekBefore(t cutroom.Micros) cutroom.Micros {
 // soundGraph cuts to the range on the file's own timeline, fills holes between
 // packets so that a sample's number is its time, and mixes.
 func (d *Document) soundGraph(s *Stream, o AudioOptions, end cutroom.Micros) string {
-	chain := []string{fmt.Sprintf("[0:%d]aresample=async=1:first_pts=%d:osr=%d", s.Index, d.firstSample(s, o.Start, o.SampleRate), o.SampleRate)}
+	chain := []string{fmt.Sprintf("[0:%d]aresample=async=1:first_pts=%d:osr=%d", s.Index, d.firstSample(s, o.Start), o.SampleRate)}
 	if mix := mixdown(s.Audio, o.Channels); mix != "" {
 		chain = []string{fmt.Sprintf("[0:%d]%s", s.Index, mix), chain[0][strings.Index(chain[0], "]")+1:]}
 	}
@@ -102,8 +106,9 @@ func (d *Document) soundGraph(s *Stream, o AudioOptions, end cutroom.Micros) str
 	return strings.Join(chain, ",") + "[a]"
 }
 
-// firstSample returns the number of the first output sample on the file's timeline.
-func (d *Document) firstSample(s *Stream, start cutroom.Micros, rate int) int64 {
+// firstSample returns the number of the first sample on the file's timeline, counted
+// at the stream's own rate as aresample's first_pts counts.
+func (d *Document) firstSample(s *Stream, start cutroom.Micros) int64 {
 	first := max(s.StartSeconds, 0)
 	if start > first {
 		first = max(0, start-preroll)
@@ -111,7 +116,7 @@ func (d *Document) firstSample(s *Stream, start cutroom.Micros, rate int) int64 
 			first = s.StartSeconds
 		}
 	}
-	return muldiv(int64(first+d.ZeroSeconds), int64(rate), 1_000_000, nearest)
+	return muldiv(int64(first+d.ZeroSeconds), int64(s.Audio.SampleRate), 1_000_000, nearest)
 }
 
 // mixdown returns the filter that mixes a layout to n channels, empty when none is

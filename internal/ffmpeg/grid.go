@@ -117,6 +117,7 @@ func block(i, n, size int) (from, to int) {
 const (
 	gradualLeast    = 14.0 // mean difference of blocks, 0–255
 	gradualResidual = 0.25 // of the blend, as a share of that difference
+	gradualRest     = 6    // the ends rest: they change by less than this part of it
 	darkLuma        = 24.0
 )
 
@@ -158,12 +159,12 @@ func gradual(samples []Sample, cuts []Change) []Change {
 func still(s []Sample, from, to int) bool {
 	inside, _ := s[from].Distance(&s[to])
 	if from > 0 {
-		if d, _ := s[from-1].Distance(&s[from]); d > inside/3 {
+		if d, _ := s[from-1].Distance(&s[from]); d > inside/gradualRest {
 			return false
 		}
 	}
 	if to+1 < len(s) {
-		if d, _ := s[to].Distance(&s[to+1]); d > inside/3 {
+		if d, _ := s[to].Distance(&s[to+1]); d > inside/gradualRest {
 			return false
 		}
 	}
@@ -199,6 +200,9 @@ func blends(s []Sample) bool {
 		for k := range a.Blocks {
 			e := float64(s[i].Blocks[k]) - float64(a.Blocks[k]) - alpha*(float64(b.Blocks[k])-float64(a.Blocks[k]))
 			rest += e * e
+		}
+		if i == 1 && alpha < 0.04 { // the change begins later
+			return false
 		}
 		if alpha < last-0.02 || alpha > 1.02 || math.Sqrt(rest/norm) > gradualResidual {
 			return false

@@ -176,8 +176,7 @@ func (m *Measure) pictureGraph() string {
 // soundGraph fills holes between packets so that a sample's number is its time, and
 // cuts to the range.
 func (m *Measure) soundGraph() string {
-	o := AudioOptions{Start: m.opts.rangeStart, SampleRate: m.audio.Audio.SampleRate}
-	chain := []string{fmt.Sprintf("aresample=async=1:first_pts=%d", m.doc.firstSample(m.audio, o.Start, o.SampleRate))}
+	chain := []string{fmt.Sprintf("aresample=async=1:first_pts=%d", m.doc.firstSample(m.audio, m.opts.rangeStart))}
 	if !m.opts.whole(m.doc) {
 		chain = append(chain, fmt.Sprintf("atrim=start=%s:end=%s", decimal(m.opts.rangeStart+m.doc.ZeroSeconds), decimal(m.opts.rangeEnd+m.doc.ZeroSeconds)))
 	}
