@@ -65,9 +65,19 @@ type Sandbox struct {
 
 // Speech chooses the speech engine.
 type Speech struct {
-	Model    string   `yaml:"model" doc:"Built-in English model: base (better) or tiny (faster). Default base."`
-	Template []string `yaml:"template" doc:"Bring your own engine: program and arguments with {input}, {output} and {language}; the program must be pinned by cutroom setup."`
-	Speaks   []string `yaml:"speaks" doc:"Languages that the template's engine speaks, as ISO 639-1 codes; empty means any."`
+	Model  string `yaml:"model" doc:"Built-in English model: base (better) or tiny (faster). Default base."`
+	Engine Engine `yaml:"engine" doc:"An engine of your own, pinned by cutroom setup."`
+}
+
+// Engine is a speech engine of the operator's own.
+type Engine struct {
+	Name   string   `yaml:"name" doc:"What transcripts call it."`
+	Run    string   `yaml:"program" doc:"The program: a name that cutroom setup finds, or an absolute path."`
+	Args   []string `yaml:"args" doc:"Its arguments. {input} stands for the recording (16 kHz mono WAV), {output} for a file to write, {language} for the language, {model} for the model; each is an argument of its own."`
+	Model  string   `yaml:"model" doc:"Absolute path of the model file that {model} stands for."`
+	Format string   `yaml:"format" doc:"What it writes: json, srt or vtt. Default json."`
+	Suffix string   `yaml:"suffix" doc:"What it adds to {output}, e.g. .json."`
+	Speaks []string `yaml:"speaks" doc:"Languages that it speaks, as BCP 47 tags; empty means any."`
 }
 
 // Parse reads one config file. Unknown keys are an error that names the known
@@ -124,6 +134,9 @@ func (c Config) check() error {
 	if !slices.Contains([]string{"", "floor", "namespaces"}, c.Sandbox.Require) {
 		return cutroom.Errorf(cutroom.Invalid, "sandbox.require is %q", c.Sandbox.Require).WithHint("use floor or namespaces; nothing runs outside a sandbox")
 	}
+	if m := c.Speech.Engine.Model; m != "" && !filepath.IsAbs(m) {
+		return cutroom.Errorf(cutroom.Invalid, "speech.engine.model is %q", m).WithHint("give the absolute path of the model file")
+	}
 	if !slices.Contains([]string{"", "base", "tiny"}, c.Speech.Model) {
 		return cutroom.Errorf(cutroom.Invalid, "speech.model is %q", c.Speech.Model).WithHint("use base or tiny")
 	}
@@ -147,7 +160,7 @@ func Load(user, workspace string) (Config, Config, error) {
 	if err != nil {
 		return Config{}, Config{}, err
 	}
-	if len(w.Programs) > 0 || len(w.Speech.Template) > 0 || len(w.Roots) > 0 {
+	if len(w.Programs) > 0 || w.Speech.Engine.Run != "" || len(w.Roots) > 0 {
 		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs or roots", Name).
 			WithHint("only the user's own file may: move the lines to %s", user)
 	}

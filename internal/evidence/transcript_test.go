@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/testenv"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -351,7 +352,7 @@ func TestLinearTime(t *testing.T) {
 
 func TestRealTranscripts(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(shared(t), "cases", "real")
+	dir := testenv.Real(t)
 	read := func(name string) Transcript {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -411,7 +412,7 @@ func FuzzParseTranscript(f *testing.F) {
 
 func TestLooksLikeTranscript(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(shared(t), "cases", "real")
+	dir := testenv.Real(t)
 	for name, want := range map[string]bool{
 		"typical_utf16le": true, "with_tags": true, "jfk.wav": false, "example.mp4": false, "viper.mp3": false, "loop_forever.avif": false,
 		"bear_with_picture.flac": false, "no_duration.webm": false, "captions-test.ts": false, "100kB-garbage-prefix.mp3": false, "pv_empty.wav": false, "dog.jpg": false,

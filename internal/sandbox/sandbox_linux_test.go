@@ -13,6 +13,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/testenv"
 )
 
 // pins are the programs of this machine, pinned once for all tests.
@@ -65,21 +66,7 @@ func newBox(t testing.TB, change func(*Options)) *Sandbox {
 // realFile opens a file of the shared cases.
 func realFile(t testing.TB, name string) *os.File {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dir != "/" {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	path := filepath.Join(dir, "..", "shared", "cases", "real", name)
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("no shared cases beside the repository: %v", err)
-	}
+	f, err := os.Open(filepath.Join(testenv.Real(t), name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
 		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Policy: s.policy(),
-		Settings: tool.Settings{SpeechModel: s.config.Speech.Model},
+		Settings: tool.Settings{SpeechModel: s.config.Speech.Model, SpeechEngine: s.speechEngine()},
 		Limits: tool.Bounds{
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
 			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,

@@ -37,7 +37,14 @@ func newPinned(s settings, key []byte, debug io.Writer) *Pinned {
 		if err != nil {
 			return nil, err
 		}
-		return sandbox.New(sandbox.Options{Toolchain: t, Require: require(s.config), Debug: debug})
+		o := sandbox.Options{Toolchain: t, Require: require(s.config), Debug: debug}
+		if e := s.speechEngine(); e != nil {
+			if err := e.Check(); err != nil {
+				return nil, err
+			}
+			o.Tables = append(o.Tables, e.Table())
+		}
+		return sandbox.New(o)
 	})
 	p.abilities = sync.OnceValue(func() ffmpeg.Abilities {
 		pin, ok := p.pin("ffmpeg")

@@ -79,6 +79,7 @@ func Setup(ctx context.Context, o Options, say func(string)) (*Report, error) {
 	for _, c := range children() {
 		f.child(c)
 	}
+	f.engine()
 	f.downloader()
 	if err := ctx.Err(); err != nil {
 		return nil, err

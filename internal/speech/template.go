@@ -220,6 +220,15 @@ func (t Template) command(step, wav, language string) argv.Command {
 	return c
 }
 
+// File is the name of the file that the engine writes, empty when it writes to
+// standard output.
+func (t Template) File() string {
+	if !slices.Contains(t.Args, "{output}") {
+		return ""
+	}
+	return outputName + t.Suffix
+}
+
 // maxDocument bounds an engine's result: over a thousand hours of speech.
 const maxDocument = 64 << 20
 

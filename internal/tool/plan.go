@@ -8,6 +8,7 @@ import (
 	"cutroom"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/speech"
 )
 
 // Input is one opened input of a call.
@@ -42,7 +43,8 @@ type Facts struct {
 
 // Settings are operator choices that reach tools; they are part of the key.
 type Settings struct {
-	SpeechModel string `json:"speech_model,omitempty"` // base or tiny
+	SpeechModel  string           `json:"speech_model,omitempty"`  // base or tiny
+	SpeechEngine *speech.Template `json:"speech_engine,omitempty"` // of the operator's own
 }
 
 // Has says whether a program is pinned.

@@ -34,6 +34,7 @@ var Transcript = tool.Add(Family, tool.Spec[TranscriptInput, TranscriptOutput]{
 		{Program: "ffprobe", When: "allow: embedded or speech"},
 		{Program: "ffmpeg", When: "allow: embedded or speech"},
 		{Program: "speech", When: "allow: speech; without it the result says that nobody listened"},
+		{Program: SpeechEngine, When: "allow: speech, with an engine of the operator's own (speech.engine in cutroom.yaml)"},
 	}},
 	Formats: transcriptFormats,
 	Examples: []TranscriptInput{
@@ -131,6 +132,8 @@ func baseName(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 type listening struct {
 	embedded int // subtitle track being read, -1 for none
 	offset   cutroom.Micros
+	length   cutroom.Micros
+	own      *speech.Template // the operator's engine, when it listens
 	reasons  []string
 }
 
@@ -195,7 +198,11 @@ func planSpeech(f tool.Facts, in TranscriptInput, file tool.Input, st *listening
 		st.reasons = append(st.reasons, fmt.Sprintf(format, args...))
 		return tool.Plan{State: st}, nil
 	}
-	if !f.Has("speech") || !f.Has("ffmpeg") {
+	own := f.Settings.SpeechEngine
+	if own != nil && (!f.Has(SpeechEngine) || !own.Speaks(in.Language)) {
+		own = nil
+	}
+	if (own == nil && !f.Has("speech")) || !f.Has("ffmpeg") {
 		return none("nobody listened: the speech engine is not installed (run `cutroom doctor`)")
 	}
 	if len(file.Media.AudioStreams()) == 0 {
@@ -211,14 +218,20 @@ func planSpeech(f tool.Facts, in TranscriptInput, file tool.Input, st *listening
 	if err != nil {
 		return none("%s", cutroom.AsError(err).Error())
 	}
-	st.offset = cut.StartOffset
-	return tool.Plan{
-		State: st,
-		Steps: []argv.Command{cut.Command, speech.Command("speech", "speech.wav", speech.Options{
-			Model: speech.Model(f.Settings.SpeechModel), Language: in.Language,
-		})},
-	}, nil
+	st.offset, st.length, st.own = cut.StartOffset, end-cut.StartOffset, own
+	listen := speech.Command("speech", "speech.wav", speech.Options{
+		Model: speech.Model(f.Settings.SpeechModel), Language: in.Language, Length: st.length,
+	})
+	if own != nil {
+		if listen, err = own.Command("speech", "speech.wav", in.Language); err != nil {
+			return tool.Plan{}, err
+		}
+	}
+	return tool.Plan{State: st, Steps: []argv.Command{cut.Command, listen}}, nil
 }
+
+// SpeechEngine is the toolchain's name of a speech engine of the operator's own.
+const SpeechEngine = "speech-engine"
 
 func readTranscript(f tool.Facts, in TranscriptInput, r tool.Results) (TranscriptOutput, error) {
 	out := TranscriptOutput{Method: Unavailable, Segments: []evidence.Segment{}}
@@ -313,8 +326,13 @@ func (out *TranscriptOutput) speech(r tool.Results, in TranscriptInput, st *list
 	if !ran {
 		return nil
 	}
-	t, err := speech.Result(res)
+	t, err := st.result(r, res)
 	if err != nil {
+		return err
+	}
+	if t.Captions != nil {
+		err := out.parse(t.Captions, evidence.Format(st.own.Format), Speech, -st.offset)
+		out.Engine, out.Encoding, out.Format = st.own.Name, "", ""
 		return err
 	}
 	out.Method, out.Engine, out.Language = Speech, t.Model, t.Language
@@ -331,6 +349,31 @@ func (out *TranscriptOutput) speech(r tool.Results, in TranscriptInput, st *list
 	}
 	return nil
 }
+
+// heard is what an engine answered: a transcript, or captions to be parsed.
+type heard struct {
+	speech.Transcript
+	Captions []byte
+}
+
+// result reads what the engine left.
+func (st *listening) result(r tool.Results, res argv.Result) (heard, error) {
+	if st.own == nil {
+		t, err := speech.Result(res)
+		return heard{Transcript: t}, err
+	}
+	data := res.Stdout
+	if file := st.own.File(); file != "" {
+		var err error
+		if data, err = r.ReadFile(file, maxOwnTranscript); err != nil {
+			return heard{}, err
+		}
+	}
+	d, err := st.own.Read(data, st.length)
+	return heard{d.Transcript, d.Captions}, err
+}
+
+const maxOwnTranscript = 64 << 20
 
 // confidence grades a segment by the engine's score: clear English lay above -0.3
 // in measurements.

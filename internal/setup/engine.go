@@ -1,0 +1,72 @@
+package setup
+
+import (
+	"path/filepath"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/sandbox"
+	"cutroom/internal/speech"
+	"cutroom/internal/tools/video"
+)
+
+// engineModel is the toolchain's name of the model of the operator's speech engine.
+const engineModel = "model"
+
+// speechEngine is the operator's own speech engine as its file describes it, nil when
+// it names none.
+func (s settings) speechEngine() *speech.Template {
+	e := s.config.Speech.Engine
+	if e.Run == "" {
+		return nil
+	}
+	t := &speech.Template{
+		Name: e.Name, Program: video.SpeechEngine, Args: e.Args,
+		Format: speech.Format(e.Format), Suffix: e.Suffix, Languages: e.Speaks,
+	}
+	if t.Name == "" {
+		t.Name = filepath.Base(e.Run)
+	}
+	if t.Format == "" {
+		t.Format = speech.JSON
+	}
+	if e.Model != "" {
+		t.Model = engineModel
+	}
+	return t
+}
+
+// engine finds and pins the operator's speech engine.
+func (f *finder) engine() {
+	t := f.speechEngine()
+	if t == nil {
+		return
+	}
+	e := f.config.Speech.Engine
+	p := Program{Name: video.SpeechEngine, State: Missing, Fix: "correct speech.engine in cutroom.yaml, then run `cutroom setup`"}
+	paths := []string{e.Run}
+	if !strings.Contains(e.Run, string(filepath.Separator)) {
+		paths = f.places(e.Run)
+	}
+	err := t.Check()
+	if err == nil && len(paths) == 0 {
+		err = cutroom.Errorf(cutroom.MissingDependency, "no program %s was found", e.Run)
+	}
+	var pin sandbox.Pin
+	if err == nil {
+		o := sandbox.PinOptions{}
+		if e.Model != "" {
+			o.Data = map[string]string{engineModel: e.Model}
+		}
+		pin, err = sandbox.PinProgram(video.SpeechEngine, paths[0], o)
+	}
+	if err != nil {
+		p.State, p.Notes = Broken, []string{cutroom.AsError(err).Error()}
+		f.add(p)
+		return
+	}
+	// Such a program states no version in a form of its own: its bytes are it.
+	pin.Seal(t.Name+" "+pin.Objects[0].SHA256.Short(), nil)
+	f.pins = append(f.pins, pin)
+	f.add(described(pin))
+}
