@@ -76,7 +76,7 @@ type VideoFacts struct {
 	SAR           Rational `json:"sample_aspect_ratio,omitzero" doc:"Width of a sample over its height; absent when not stated (square)."`
 	Rotation      int      `json:"rotation" unit:"degrees clockwise" doc:"Turn that makes the picture upright: 0, 90, 180 or 270 clockwise, applied after mirroring."`
 	Mirrored      bool     `json:"mirrored" doc:"Whether the picture is flipped left to right, before it is turned."`
-	RotationFrom  string   `json:"rotation_from,omitempty" enum:"display_matrix,tag" doc:"Where the rotation was found."`
+	RotationFrom  string   `json:"rotation_from,omitempty" enum:"display_matrix,tag,exif" doc:"Where the rotation was found."`
 	FrameRate     Rational `json:"frame_rate,omitzero" doc:"Exact frame rate, frames per second."`
 	AverageRate   Rational `json:"average_frame_rate,omitzero" doc:"Frames over duration, as the container or the packets say."`
 	VFR           Verdict  `json:"variable_frame_rate" doc:"Whether frames are unevenly spaced."`

@@ -145,6 +145,9 @@ func ParseLook(out []byte, f Format, size int64) (*Document, error) {
 	d.ZeroSeconds = max(0, d.StartSeconds)
 	for i := range raw.Streams {
 		s := raw.Streams[i].stream(d)
+		if s.Video != nil {
+			s.Video.orient(f.Orientation)
+		}
 		if s.AttachedPic {
 			d.CoverArt = append(d.CoverArt, s)
 			continue

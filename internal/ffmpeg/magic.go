@@ -40,7 +40,7 @@ func byContent(h []byte) (Format, bool, error) {
 		}
 		return is(Image, "image/png", "png_pipe")
 	case at(0, "\xff\xd8\xff"):
-		return is(Image, "image/jpeg", "jpeg_pipe")
+		return Format{Demuxers: []string{"jpeg_pipe"}, MediaType: "image/jpeg", Kind: Image, Orientation: exifOrientation(h)}, true, nil
 	case at(0, "BM") && len(h) >= 26 && binary.LittleEndian.Uint16(h[6:]) == 0 && binary.LittleEndian.Uint32(h[14:]) <= 124:
 		return is(Image, "image/bmp", "bmp_pipe")
 	case at(0, "FLV\x01"):

@@ -276,6 +276,39 @@ func TestTurnAgreesWithFfmpeg(t *testing.T) {
 	}
 }
 
+func TestExifOrientation(t *testing.T) {
+	t.Parallel()
+	// Four quarters of different grey: each orientation moves them to known corners.
+	plain := made(t, "plain.jpg", "-f lavfi -i color=black:s=64x32,format=gray,geq=lum='if(lt(X,32),if(lt(Y,16),20,90),if(lt(Y,16),160,240))' -frames:v 1 -update 1 OUT")
+	b, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for o, want := range map[int][4]int{ // top left, top right, bottom left, bottom right
+		1: {20, 160, 90, 240}, 2: {160, 20, 240, 90}, 3: {240, 90, 160, 20}, 4: {90, 240, 20, 160},
+		5: {20, 90, 160, 240}, 6: {90, 20, 240, 160}, 7: {240, 160, 90, 20}, 8: {160, 240, 20, 90},
+	} {
+		exif := "\xff\xe1\x00\x22Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(rune(o)) + "\x00\x00\x00\x00\x00\x00"
+		path := filepath.Join(t.TempDir(), "turned.jpg")
+		if err := os.WriteFile(path, append([]byte("\xff\xd8"+exif), b[2:]...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, f := mustProbe(t, path)
+		r := newRunner(t, path)
+		frames, _ := takeFrames(t, r, f, d, testAbilities(t), FrameOptions{Times: []cutroom.Micros{0}})
+		if len(frames) != 1 {
+			t.Fatalf("orientation %d: no frame", o)
+		}
+		m := decodePicture(t, filepath.Join(r.dir, frames[0].File))
+		w, h := m.Bounds().Dx(), m.Bounds().Dy()
+		for i, at := range [][2]int{{w / 4, h / 4}, {3 * w / 4, h / 4}, {w / 4, 3 * h / 4}, {3 * w / 4, 3 * h / 4}} {
+			if g, _, _, _ := m.At(at[0], at[1]).RGBA(); int(g>>8) < want[i]-20 || int(g>>8) > want[i]+20 {
+				t.Errorf("orientation %d corner %d is %d, want %d", o, i, g>>8, want[i])
+			}
+		}
+	}
+}
+
 func TestPacketsInConstantMemoryAndOrder(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

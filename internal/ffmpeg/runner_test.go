@@ -206,8 +206,21 @@ func mustProbe(tb testing.TB, path string) (*Document, Format) {
 	return d, f
 }
 
-// testAbilities reads what the ffmpeg of this machine can do.
+// abilitiesOnce keeps the abilities: reading them takes five starts.
+var abilitiesOnce struct {
+	sync.Once
+	a Abilities
+}
+
+// testAbilities returns what the ffmpeg of this machine can do.
 func testAbilities(tb testing.TB) *Abilities {
+	tb.Helper()
+	abilitiesOnce.Do(func() { abilitiesOnce.a = readAbilities(tb) })
+	a := abilitiesOnce.a
+	return &a
+}
+
+func readAbilities(tb testing.TB) Abilities {
 	tb.Helper()
 	r := newRunner(tb)
 	var out [][]byte
@@ -218,7 +231,7 @@ func testAbilities(tb testing.TB) *Abilities {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &a
+	return a
 }
 
 func wordsOf(atoms []argv.Atom) []string {

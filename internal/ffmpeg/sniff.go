@@ -43,6 +43,8 @@ type Format struct {
 	Claims int64 `json:"claims,omitempty"`
 	// Fragmented is set when an MP4 keeps its index in fragments.
 	Fragmented bool `json:"fragmented,omitempty"`
+	// Orientation is the Exif orientation of a JPEG, 1 to 8; 0 when it has none.
+	Orientation int `json:"orientation,omitempty"`
 }
 
 // unreadable is the one form of "this is not media".
