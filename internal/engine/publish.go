@@ -18,6 +18,11 @@ import (
 // publish is step 10: the output takes its record, is checked against its schema,
 // and the result becomes visible, whole, in one rename.
 func (k *call) publish(ctx context.Context) error {
+	t, ok := k.out.(interface{ Transient() bool })
+	transient := ok && t.Transient()
+	if transient {
+		k.kept, k.made = nil, nil
+	}
 	m := stage.Manifest{
 		Tool: k.tool.Name, ContractVersion: k.tool.Contract, Revision: k.tool.Revision, Invocation: k.name.Invocation,
 		Sources: k.sources, Request: k.request, Toolchain: k.toolchain(),
@@ -35,7 +40,7 @@ func (k *call) publish(ctx context.Context) error {
 	if err := k.e.conforms(k.tool, output); err != nil {
 		return err
 	}
-	if t, ok := k.out.(interface{ Transient() bool }); ok && t.Transient() {
+	if transient {
 		// What stopped the work may pass: the answer is given, but not kept as the one.
 		return k.finish(record, false)
 	}

@@ -136,24 +136,39 @@ func (s *selection) take(q *quote, e Event) bool {
 	return true
 }
 
-// firstLines gives each chapter its best line, cut short when the budget is.
+// firstLines gives each chapter its best line of what was said and its best line of
+// what was shown, cut short when the budget is: a viewer wants both witnesses.
 func (s *selection) firstLines() {
-	for c := range s.chapters {
-		var best *quote
-		bestGain := -1.0
-		for i := range s.quotes {
-			if q := &s.quotes[i]; q.chapter == c {
-				if g := s.gain(q); g > bestGain {
-					best, bestGain = q, g
-				}
+	for _, spoken := range []bool{true, false} {
+		for c := range s.chapters {
+			best := s.best(c, spoken)
+			if best == nil {
+				continue
 			}
+			share := max(longestQuote, s.budget/(len(s.chapters)-c))
+			s.take(best, excerpt(best.Event, min(share, s.budget)))
 		}
-		if best == nil {
+	}
+}
+
+// best returns the line of chapter c that adds most, nil when there is none. A line
+// of the other witness that adds nothing to what was said is not one.
+func (s *selection) best(c int, spoken bool) *quote {
+	var best *quote
+	least := -1.0
+	if !spoken && len(s.chapters[c].Lines) > 0 {
+		least = 0
+	}
+	for i := range s.quotes {
+		q := &s.quotes[i]
+		if q.chapter != c || (q.Kind == Spoken) != spoken {
 			continue
 		}
-		share := max(longestQuote, s.budget/(len(s.chapters)-c))
-		s.take(best, excerpt(best.Event, min(share, s.budget)))
+		if g := s.gain(q); g > least {
+			best, least = q, g
+		}
 	}
+	return best
 }
 
 // excerpt shortens e's text to about most tokens, at a word.

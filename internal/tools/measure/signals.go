@@ -179,20 +179,28 @@ func (o *SignalsOutput) Evidence(in *evidence.Inputs, id string) {
 	in.MeasureSource = id
 	in.Scenes = append(in.Scenes, o.Cuts()...)
 	if v := o.Signals.Video; v != nil {
-		in.Black = append(in.Black, spans(v.Black)...)
-		in.Freeze = append(in.Freeze, spans(v.Freeze)...)
+		in.Black = append(in.Black, spans(v.Black, 0)...)
+		in.Freeze = append(in.Freeze, spans(v.Freeze, shortestFreeze)...)
 	}
 	if a := o.Signals.Audio; a != nil {
-		in.Silences = append(in.Silences, spans(a.Silence)...)
+		in.Silences = append(in.Silences, spans(a.Silence, shortestSilence)...)
 	}
 	in.Duration = max(in.Duration, o.Signals.EndSeconds)
 }
 
-func spans(list []ffmpeg.Span) []evidence.Span {
-	out := make([]evidence.Span, len(list))
-	for i, s := range list {
-		end := s.EndSeconds
-		out[i] = evidence.Span{Start: s.StartSeconds, End: &end}
+// What is shorter is in the measurement but is no event of a timeline: a breath
+// between two words, a picture that rests for a moment.
+const (
+	shortestSilence = cutroom.Second
+	shortestFreeze  = 2 * cutroom.Second
+)
+
+func spans(list []ffmpeg.Span, shortest cutroom.Micros) []evidence.Span {
+	var out []evidence.Span
+	for _, s := range list {
+		if end := s.EndSeconds; end-s.StartSeconds >= shortest {
+			out = append(out, evidence.Span{Start: s.StartSeconds, End: &end})
+		}
 	}
 	return out
 }
