@@ -187,7 +187,7 @@ func remedy(fix string) string {
 func (a *App) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Check the configuration", GroupID: groupProgram, Args: a.unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: a.help,
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "check", Short: "Read cutroom.yaml of the user and of the workspace, and say what is wrong", Args: noArgs,

@@ -33,10 +33,19 @@ func (a *App) newProgress() *progress {
 		p.out = nil
 		return p
 	}
-	if f, ok := a.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) && a.getenv("TERM") != "dumb" {
+	if f, ok := a.Stderr.(*os.File); ok && drawable(f) && a.getenv("TERM") != "dumb" {
 		p.bars = mpb.New(mpb.WithOutput(f), mpb.WithWidth(32), mpb.WithRefreshRate(120*time.Millisecond))
 	}
 	return p
+}
+
+// drawable reports whether f is a terminal on which a bar has room.
+func drawable(f *os.File) bool {
+	if !term.IsTerminal(int(f.Fd())) {
+		return false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	return err == nil && width >= 40
 }
 
 // update takes one step; engine calls it from any goroutine.

@@ -22,9 +22,11 @@ func (a *App) root() *cobra.Command {
 		Use:           "cutroom",
 		Short:         "Eyes, hands and accountability for media, for people and their agents",
 		SilenceErrors: true, SilenceUsage: true,
-		Args: a.unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version: cutroom.Version,
+		Args:    a.unknownCommand,
+		RunE:    a.help,
 	}
+	root.SetVersionTemplate("cutroom {{.Version}}\n")
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetIn(a.Stdin)
@@ -48,12 +50,21 @@ func (a *App) root() *cobra.Command {
 	return root
 }
 
+// help is what a command with subcommands does by itself. It is no answer that a
+// program can read, so under --json it is a wrong command line.
+func (a *App) help(cmd *cobra.Command, _ []string) error {
+	if a.flags.json {
+		return usagef("`%s` needs a command", cmd.CommandPath()).withHint("`%s --help` lists the commands", cmd.CommandPath())
+	}
+	return cmd.Help()
+}
+
 // addTools adds a command per family with one per tool, and the short commands.
 func (a *App) addTools(root *cobra.Command) {
 	for _, f := range a.registry.Families() {
 		family := &cobra.Command{
 			Use: f.Name, Short: f.Summary, GroupID: groupTools, Args: a.unknownCommand,
-			RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+			RunE: a.help,
 		}
 		for _, t := range f.Tools() {
 			family.AddCommand(a.toolCommand(t, dashed(t.Verb()), false))

@@ -17,7 +17,7 @@ import (
 func (a *App) toolCommands() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tool", Short: "List, describe and call tools by their id", GroupID: groupProgram, Args: a.unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: a.help,
 	}
 	cmd.AddCommand(a.toolListCommand(), a.toolShowCommand(), a.toolInvokeCommand())
 	if t, ok := a.registry.Find("media.watch"); ok {

@@ -89,8 +89,12 @@ func Doctor(ctx context.Context, o Options) (*Diagnosis, error) {
 			broken[p.Name] = p
 		}
 	}
+	states := map[string]ToolState{}
 	for _, t := range o.Registry.Tools() {
-		d.Tools = append(d.Tools, i.toolState(t, broken))
+		states[t.Name] = i.toolState(t, broken)
+	}
+	for _, t := range o.Registry.Tools() {
+		d.Tools = append(d.Tools, composed(t, states))
 	}
 	d.Status = d.worst()
 	return d, ctx.Err()
@@ -206,6 +210,18 @@ func (i *Installation) toolState(t *tool.Tool, broken map[string]Program) ToolSt
 		}
 		if n.State == tool.Missing {
 			break
+		}
+	}
+	return s
+}
+
+// composed is the state of a tool with regard to those it calls: without one of
+// them it still answers, in part.
+func composed(t *tool.Tool, states map[string]ToolState) ToolState {
+	s := states[t.Name]
+	for _, id := range t.Calls {
+		if callee := states[id]; s.State == tool.Present && (callee.State == tool.Missing || callee.State == tool.Degraded) {
+			s.State, s.Problem, s.Fix = tool.Degraded, id+": "+callee.Problem, callee.Fix
 		}
 	}
 	return s
