@@ -175,7 +175,7 @@ func refuseText(h []byte) error {
 	case strings.HasPrefix(low, "ffconcat version"), strings.HasPrefix(low, "file '"), strings.HasPrefix(low, "file \""):
 		return unreadable("give the files that it names", "the file is a concat script: it names other files and holds no media")
 	case strings.HasPrefix(start, "WEBVTT"), strings.HasPrefix(low, "[script info]"), subRip(start):
-		return unreadable("give it as a transcript (source kind transcript, or `cutroom transcript`)", "the file is subtitle text, not media")
+		return unreadable("give it as a transcript (source kind transcript, or `cutroom video transcript`)", "the file is subtitle text, not media")
 	case strings.HasPrefix(start, "v=0\r\n"), strings.HasPrefix(start, "v=0\n"):
 		return unreadable("give a recording of the session", "the file is a session description: it names network addresses and holds no media")
 	case isText(h):
