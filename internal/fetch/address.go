@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 
@@ -28,6 +29,9 @@ var localNames = []string{".local", ".localhost", ".internal", ".lan", ".home.ar
 func ParseAddress(text string) (*url.URL, error) {
 	bad := func(what string) error {
 		return cutroom.Errorf(cutroom.Invalid, "the address %s", what).WithHint("give an absolute http or https address of a public host")
+	}
+	if !utf8.ValidString(text) {
+		return nil, bad("is not UTF-8")
 	}
 	if len(text) > maxAddress {
 		return nil, bad("is longer than 16 KiB")
@@ -79,8 +83,13 @@ func publicHost(host string) (string, error) {
 		return addr.String(), nil
 	}
 	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
-	if err != nil || ascii == "" || strings.Contains(ascii, "..") {
+	if again, err2 := idna.Lookup.ToASCII(ascii); err != nil || err2 != nil || again != ascii || ascii == "" || strings.Contains(ascii, "..") {
 		return "", hostFault("names no valid host")
+	}
+	if last := ascii[strings.LastIndexByte(ascii, '.')+1:]; strings.Trim(last, "0123456789") == "" {
+		if _, ok := literal(ascii); !ok {
+			return "", hostFault("ends in a number without being an address")
+		}
 	}
 	if _, ok := literal(ascii); ok {
 		return publicHost(ascii)

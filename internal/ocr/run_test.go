@@ -166,9 +166,5 @@ func subtitles(font, first, second string) []text {
 // picture with as many shades.
 func photo(t testing.TB) string {
 	t.Helper()
-	file := filepath.Join(filepath.Dir(testenv.Root(t)), "shared", "cases", "real", "dog.jpg")
-	if _, err := os.Stat(file); err == nil {
-		return file
-	}
-	return "mandelbrot=s=1280x720:start_scale=0.01"
+	return filepath.Join(testenv.Real(t), "dog.jpg")
 }

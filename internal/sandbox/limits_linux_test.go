@@ -330,7 +330,8 @@ func TestAsOrdinaryUser(t *testing.T) {
 	cmd.Env = []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	if n := strings.Count(string(out), "--- PASS"); err != nil || n != 6 {
-		t.Errorf("%v, %d passed\n%s", err, n, out)
+	passed, skipped := strings.Count(string(out), "--- PASS"), strings.Count(string(out), "--- SKIP")
+	if err != nil || passed+skipped != 6 || passed < 4 { // two want the shared files
+		t.Errorf("%v, %d passed\n%s", err, passed, out)
 	}
 }
