@@ -136,9 +136,10 @@ func (a *Abilities) AtLeast(major, minor int) bool {
 }
 
 // FrameRateMode returns the option that says how frames are duplicated or dropped,
-// in the form this binary takes: -fps_mode since 5.1, -vsync before.
+// in the form this binary takes: -fps_mode since 5.1, -vsync before. Nil abilities
+// stand for a new binary.
 func (a *Abilities) FrameRateMode(mode string) []argv.Atom {
-	if a.AtLeast(5, 1) {
+	if a == nil || a.AtLeast(5, 1) {
 		return argv.Words("-fps_mode", mode)
 	}
 	return argv.Words("-vsync", mode)

@@ -1,11 +1,8 @@
 package ffmpeg
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"cutroom"
 	"cutroom/internal/sandbox/argv"
@@ -44,20 +41,21 @@ type SkippedFrame struct {
 // back, for times where no frame came out: a time names the frame whose presentation
 // interval contains it, so the frame may start long before. Drive it as a [Prober].
 type FrameJob struct {
-	in       int
-	format   Format
-	doc      *Document
-	stream   *Stream
-	opts     FrameOptions
-	decoder  []argv.Atom
-	small    display
-	full     display
-	pending  []*target
-	batch    []*target
-	all      []*target
-	rounds   int
-	finished bool
-	seekOnly bool // tests: never decode through
+	in        int
+	format    Format
+	doc       *Document
+	stream    *Stream
+	opts      FrameOptions
+	abilities *Abilities
+	decoder   []argv.Atom
+	small     display
+	full      display
+	pending   []*target
+	batch     []*target
+	all       []*target
+	rounds    int
+	finished  bool
+	seekOnly  bool // tests: never decode through
 }
 
 // target is one asked time on its way to a frame.
@@ -86,7 +84,7 @@ func NewFrameJob(in int, f Format, d *Document, a *Abilities, o FrameOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	j := &FrameJob{in: in, format: f, doc: d, stream: s, opts: o, decoder: dec, small: s.Video.display(a, false), full: s.Video.display(a, true)}
+	j := &FrameJob{in: in, format: f, doc: d, stream: s, opts: o, abilities: a, decoder: dec, small: s.Video.display(a, false), full: s.Video.display(a, true)}
 	for i, t := range o.Times {
 		if t < 0 || t > d.DurationSeconds && t > 0 {
 			return nil, cutroom.Errorf(cutroom.Invalid, "time %s s is outside the video, which is %s s long", t, d.DurationSeconds).
@@ -214,105 +212,6 @@ func (j *FrameJob) through() bool {
 	return span < perSeek*cutroom.Micros(len(batch))
 }
 
-// start returns where to seek to, in seconds as -ss counts them: from the start that
-// the container states.
-func (j *FrameJob) start(tick Ticks, tries int) cutroom.Micros {
-	at := tick.Micros(j.stream.TimeBase) - j.doc.StartSeconds - j.lead(tries)
-	if !j.seekable() {
-		return 0
-	}
-	return max(0, at)
-}
-
-func (j *FrameJob) command(through bool) argv.Command {
-	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y", "-copyts")
-	inputs := j.batch
-	if through {
-		inputs = j.batch[:1]
-	}
-	for _, t := range inputs {
-		args = append(args, j.decoder...)
-		if !through {
-			args = append(args, argv.Words("-threads", "1")...)
-		}
-		from := t.from
-		if j.opts.Keyframes {
-			from = t.want
-			args = append(args, argv.Words("-skip_frame", "nokey")...)
-		}
-		args = append(args, argv.Words("-noautorotate", "-noaccurate_seek")...)
-		if s := j.start(from, t.tries); s > 0 {
-			args = append(args, argv.Word("-ss"), argv.Decimal(decimal(s)))
-		}
-		args = append(args, j.format.input(0)...)
-	}
-	args = append(args, argv.Word("-filter_complex"), argv.Graph(j.graph(through)))
-	for _, t := range j.batch {
-		args = append(args, j.output(t, "o", t.file(), "4")...)
-		if j.opts.Full {
-			args = append(args, j.output(t, "p", t.fullFile(), "2")...)
-		}
-	}
-	return argv.Command{
-		Step: fmt.Sprintf("frames%d", j.rounds), Program: "ffmpeg", Args: args, Inputs: []int{j.in}, MayFail: true,
-		Stage: fmt.Sprintf("taking frames %d to %d of %d", len(j.all)-len(j.pending)+1, len(j.all)-len(j.pending)+len(j.batch), len(j.all)),
-	}
-}
-
-func (t *target) file() string     { return fmt.Sprintf("frame-%04d.jpg", t.n) }
-func (t *target) fullFile() string { return fmt.Sprintf("full-%04d.jpg", t.n) }
-
-func (j *FrameJob) output(t *target, label, file, quality string) []argv.Atom {
-	as := argv.Words("-map", fmt.Sprintf("[%s%d]", label, t.n), "-fps_mode", "passthrough", "-c:v", "mjpeg", "-q:v", quality, "-f", "image2", "-update", "1")
-	return append(as, argv.Out(file))
-}
-
-// graph builds one chain per time: cut to the window, print the presentation time,
-// show.
-func (j *FrameJob) graph(through bool) string {
-	var g []string
-	if through {
-		split := fmt.Sprintf("[0:%d]split=%d", j.stream.Index, len(j.batch))
-		for _, t := range j.batch {
-			split += fmt.Sprintf("[i%d]", t.n)
-		}
-		g = append(g, split)
-	}
-	w, h := j.stream.Video.Fit(j.opts.Width)
-	for k, t := range j.batch {
-		source := fmt.Sprintf("[%d:%d]", k, j.stream.Index)
-		if through {
-			source = fmt.Sprintf("[i%d]", t.n)
-		}
-		chain := source + t.cut(j.opts.Keyframes)
-		id := strconv.Itoa(t.n)
-		if j.opts.Full {
-			fw, fh := j.stream.Video.Fit(0)
-			chain += fmt.Sprintf(",split[s%s][f%s];[f%s]%s[p%s];[s%s]", id, id, id, j.full.filters(fw, fh, "f"+id), id, id)
-		} else {
-			chain += ","
-		}
-		g = append(g, chain+j.small.filters(w, h, "s"+id)+"[o"+id+"]")
-	}
-	return strings.Join(g, ";")
-}
-
-// cut returns the filters that let the frames of the window through and print their
-// times. The first frame that was decoded is printed as well: it tells whether the
-// decoding began before the window.
-func (t *target) cut(keyframes bool) string {
-	if keyframes {
-		return "trim=end_frame=1," + printTime(t.n)
-	}
-	return fmt.Sprintf(`trim=end_pts=%d,select=eq(n\,0)+gte(pts\,%d),%s,select=gte(pts\,%d)`, t.to+1, t.from, printTime(t.n), t.from)
-}
-
-// printTime returns the filters that print a frame's time and mark it with n. Only
-// our own key is printed: a file's tags could imitate these lines.
-func printTime(n int) string {
-	return fmt.Sprintf("metadata=mode=delete:key=cutroom,metadata=mode=add:key=cutroom:value=%d,metadata=mode=print:key=cutroom:file=-", n)
-}
-
 // Feed takes what the run that Next returned left behind.
 func (j *FrameJob) Feed(res argv.Result) error {
 	if len(j.batch) == 0 {
@@ -344,39 +243,6 @@ func (j *FrameJob) Feed(res argv.Result) error {
 	}
 	j.pending, j.batch = append(slices.Clone(rest), again...), nil
 	return nil
-}
-
-// printedFrames reads what the metadata filter printed: a line with the frame's
-// time, then one with the number of the time it belongs to.
-func printedFrames(out []byte) map[int][]Ticks {
-	found := map[int][]Ticks{}
-	var pts Ticks
-	ok := false
-	for line := range bytes.Lines(out) {
-		s := strings.TrimSpace(string(line))
-		if n, is := strings.CutPrefix(s, "cutroom="); is {
-			if k, err := strconv.Atoi(n); err == nil && ok {
-				found[k] = append(found[k], pts)
-			}
-			ok = false
-			continue
-		}
-		pts, ok = printedPTS(s)
-	}
-	return found
-}
-
-// printedPTS reads the ticks of a line "frame:0    pts:158000  pts_time:5.26667".
-func printedPTS(line string) (Ticks, bool) {
-	if !strings.HasPrefix(line, "frame:") {
-		return 0, false
-	}
-	_, rest, ok := strings.Cut(line, " pts:")
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(strings.SplitN(strings.TrimSpace(rest), " ", 2)[0]), 10, 64)
-	return Ticks(n), err == nil
 }
 
 // Frames returns the frames in the order they were asked for, and the times that

@@ -11,19 +11,23 @@ import (
 
 // MeasureOptions says what to measure. A zero threshold is its default.
 type MeasureOptions struct {
-	Scenes, Black, Freeze, Samples    bool // of the pictures
-	Silence, Loudness, Envelope       bool // of the sound
-	AudioStream                       int  // n-th audio stream, from 0
-	Start, End                        cutroom.Micros
-	SceneScore                        float64        // least score of a cut, 0–100; default 8
-	SilenceDB                         float64        // level below which it is silent; default −50 dBFS
-	SilenceFor, BlackFor, FreezeFor   cutroom.Micros // shortest span; defaults 0.3, 0.1 and 0.5 s
-	SampleEvery                       cutroom.Micros // distance of samples; default and least 0.5 s
-	MaxSamples                        int            // default 7200; longer files are sampled further apart
-	pictures, sound                   bool
-	everySample                       cutroom.Micros
+	Scenes, Black, Freeze, Samples  bool // of the pictures
+	Silence, Loudness, Envelope     bool // of the sound
+	AudioStream                     int  // n-th audio stream, from 0
+	Start, End                      cutroom.Micros
+	SceneScore                      float64        // least score of a cut, 0–100; default 8
+	SilenceDB                       float64        // level below which it is silent; default −50 dBFS
+	SilenceFor, BlackFor, FreezeFor cutroom.Micros // shortest span; defaults 0.3, 0.1 and 0.5 s
+	SampleEvery                     cutroom.Micros // distance of samples; default and least 0.5 s
+	MaxSamples                      int            // default 7200; longer files are sampled further apart
+	Abilities                       *Abilities     // of the ffmpeg that runs; nil stands for 5.1 or newer
+}
+
+// measurePlan is the options with their defaults, for one file.
+type measurePlan struct {
 	sceneScore, silenceLevel          float64
 	silenceFor, blackFor, freezeFor   cutroom.Micros
+	everySample                       cutroom.Micros
 	rangeStart, rangeEnd, rangeLength cutroom.Micros
 }
 
@@ -39,6 +43,7 @@ type Measure struct {
 	format Format
 	doc    *Document
 	opts   MeasureOptions
+	plan   measurePlan
 	video  *Stream
 	audio  *Stream
 	grey   greySize
@@ -53,17 +58,17 @@ type Measure struct {
 func NewMeasure(in int, f Format, d *Document, o MeasureOptions) (*Measure, error) {
 	m := &Measure{in: in, format: f, doc: d, opts: o}
 	var err error
-	m.opts.pictures = o.Scenes || o.Black || o.Freeze || o.Samples
-	m.opts.sound = o.Silence || o.Loudness || o.Envelope
-	if !m.opts.pictures && !m.opts.sound {
+	pictures := o.Scenes || o.Black || o.Freeze || o.Samples
+	sound := o.Silence || o.Loudness || o.Envelope
+	if !pictures && !sound {
 		return nil, cutroom.Errorf(cutroom.Invalid, "nothing to measure was named")
 	}
-	if m.opts.pictures {
+	if pictures {
 		if m.video, err = d.VideoStream(); err != nil {
 			return nil, err
 		}
 	}
-	if m.opts.sound {
+	if sound {
 		if m.audio, err = d.AudioStream(o.AudioStream); err != nil {
 			return nil, err
 		}
@@ -72,40 +77,41 @@ func NewMeasure(in int, f Format, d *Document, o MeasureOptions) (*Measure, erro
 		return nil, cutroom.Errorf(cutroom.Invalid, "the range from %s s to %s s is outside the file, which is %s s long", o.Start, o.End, d.DurationSeconds).
 			WithHint("choose a start before the end, within the file")
 	}
-	m.opts.defaults(d)
+	m.plan = o.plan(d)
 	if m.video != nil {
 		m.grey = greyOf(m.video.Video)
-		m.step = max(1, TicksOf(m.opts.everySample-5000, m.video.TimeBase))
+		m.step = max(1, TicksOf(m.plan.everySample-5000, m.video.TimeBase))
 	}
 	return m, nil
 }
 
-func (o *MeasureOptions) defaults(d *Document) {
+func (o MeasureOptions) plan(d *Document) measurePlan {
 	or := func(v, def cutroom.Micros) cutroom.Micros {
 		if v <= 0 {
 			return def
 		}
 		return v
 	}
-	o.silenceFor, o.blackFor, o.freezeFor = or(o.SilenceFor, 300_000), or(o.BlackFor, 100_000), or(o.FreezeFor, 500_000)
-	o.sceneScore = o.SceneScore
-	if o.sceneScore <= 0 {
-		o.sceneScore = 8
+	p := measurePlan{
+		silenceFor: or(o.SilenceFor, 300_000), blackFor: or(o.BlackFor, 100_000), freezeFor: or(o.FreezeFor, 500_000),
+		sceneScore: o.SceneScore, silenceLevel: o.SilenceDB, rangeStart: o.Start, rangeEnd: o.End,
 	}
-	o.silenceLevel = o.SilenceDB
-	if o.silenceLevel >= 0 || math.IsNaN(o.silenceLevel) {
-		o.silenceLevel = -50
+	if !(p.sceneScore > 0) {
+		p.sceneScore = 8
 	}
-	o.rangeStart, o.rangeEnd = o.Start, o.End
-	if o.rangeEnd <= 0 || d.DurationSeconds > 0 && o.rangeEnd > d.DurationSeconds {
-		o.rangeEnd = d.DurationSeconds
+	if !(p.silenceLevel < 0) {
+		p.silenceLevel = -50
 	}
-	o.rangeLength = max(0, o.rangeEnd-o.rangeStart)
+	if p.rangeEnd <= 0 || d.DurationSeconds > 0 && p.rangeEnd > d.DurationSeconds {
+		p.rangeEnd = d.DurationSeconds
+	}
+	p.rangeLength = max(0, p.rangeEnd-p.rangeStart)
 	limit := o.MaxSamples
 	if limit <= 0 || limit > 100_000 {
 		limit = 7200
 	}
-	o.everySample = max(500_000, o.SampleEvery, o.rangeLength/cutroom.Micros(limit))
+	p.everySample = max(500_000, o.SampleEvery, p.rangeLength/cutroom.Micros(limit))
+	return p
 }
 
 // whole reports whether the range is the whole file.
@@ -120,7 +126,7 @@ func (m *Measure) Next() (argv.Command, bool) {
 	}
 	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts", "-skip_loop_filter", "all", "-noautorotate")
 	if !m.opts.whole(m.doc) {
-		if s := m.doc.seekBefore(m.opts.rangeStart); s > 0 {
+		if s := m.doc.seekBefore(m.plan.rangeStart); s > 0 {
 			args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
 			args = append(args, argv.Decimal(decimal(s)))
 		}
@@ -133,7 +139,9 @@ func (m *Measure) Next() (argv.Command, bool) {
 		graph = append(graph, m.pictureGraph())
 		consume[0] = m.readPictures
 		consume = append(consume, m.readGrey)
-		outputs = append(outputs, argv.Words("-map", "[v]", "-fps_mode", "passthrough", "-c:v", "rawvideo", "-f", "rawvideo")...)
+		outputs = append(outputs, argv.Words("-map", "[v]")...)
+		outputs = append(outputs, m.opts.Abilities.FrameRateMode("passthrough")...)
+		outputs = append(outputs, argv.Words("-c:v", "rawvideo", "-f", "rawvideo")...)
 		outputs = append(outputs, argv.Pipe(len(consume)-1))
 	}
 	if m.audio != nil {
@@ -154,7 +162,7 @@ func (m *Measure) Next() (argv.Command, bool) {
 func (m *Measure) pictureGraph() string {
 	chain := []string{}
 	if !m.opts.whole(m.doc) {
-		from, to := TickRange(m.opts.rangeStart+m.doc.ZeroSeconds, m.opts.rangeEnd+m.doc.ZeroSeconds, m.video.TimeBase)
+		from, to := TickRange(m.plan.rangeStart+m.doc.ZeroSeconds, m.plan.rangeEnd+m.doc.ZeroSeconds, m.video.TimeBase)
 		chain = append(chain, fmt.Sprintf("trim=start_pts=%d:end_pts=%d", from, to))
 	}
 	chain = append(chain, "metadata=mode=delete", // a file's own tags could imitate measurements
@@ -163,10 +171,10 @@ func (m *Measure) pictureGraph() string {
 		chain = append(chain, "scdet=t=100")
 	}
 	if m.opts.Black {
-		chain = append(chain, fmt.Sprintf("blackdetect=d=%s:pix_th=0.1", decimal(m.opts.blackFor)))
+		chain = append(chain, fmt.Sprintf("blackdetect=d=%s:pix_th=0.1", decimal(m.plan.blackFor)))
 	}
 	if m.opts.Freeze {
-		chain = append(chain, fmt.Sprintf("freezedetect=n=-60dB:d=%s", decimal(m.opts.freezeFor)))
+		chain = append(chain, fmt.Sprintf("freezedetect=n=-60dB:d=%s", decimal(m.plan.freezeFor)))
 	}
 	chain = append(chain, "metadata=mode=add:key=cutroom:value=0", "metadata=mode=print:file=-",
 		fmt.Sprintf(`select=isnan(prev_selected_pts)+gte(pts-prev_selected_pts\,%d)`, m.step), "format=gray")
@@ -176,9 +184,9 @@ func (m *Measure) pictureGraph() string {
 // soundGraph fills holes between packets so that a sample's number is its time, and
 // cuts to the range.
 func (m *Measure) soundGraph() string {
-	chain := []string{fmt.Sprintf("aresample=async=1:first_pts=%d", m.doc.firstSample(m.audio, m.opts.rangeStart))}
+	chain := []string{fmt.Sprintf("aresample=async=1:first_pts=%d", m.doc.firstSample(m.audio, m.plan.rangeStart))}
 	if !m.opts.whole(m.doc) {
-		chain = append(chain, fmt.Sprintf("atrim=start=%s:end=%s", decimal(m.opts.rangeStart+m.doc.ZeroSeconds), decimal(m.opts.rangeEnd+m.doc.ZeroSeconds)))
+		chain = append(chain, fmt.Sprintf("atrim=start=%s:end=%s", decimal(m.plan.rangeStart+m.doc.ZeroSeconds), decimal(m.plan.rangeEnd+m.doc.ZeroSeconds)))
 	}
 	chain = append(chain, "aformat=sample_fmts=flt")
 	return fmt.Sprintf("[0:%d]", m.audio.Index) + strings.Join(chain, ",") + "[a]"
@@ -190,7 +198,7 @@ func (m *Measure) Feed(res argv.Result) error {
 		return fmt.Errorf("a result was fed after the run")
 	}
 	m.state = 1
-	m.result = Signals{StartSeconds: m.opts.rangeStart, EndSeconds: m.opts.rangeEnd}
+	m.result = Signals{StartSeconds: m.plan.rangeStart, EndSeconds: m.plan.rangeEnd}
 	next := 1
 	if m.video != nil {
 		p, ok1 := value[*pictureReader](res, 0)
@@ -213,7 +221,7 @@ func (m *Measure) Feed(res argv.Result) error {
 	}
 	if m.video != nil && m.result.Video.Frames == 0 && (m.audio == nil || m.result.Audio.Samples == 0) ||
 		m.video == nil && m.result.Audio.Samples == 0 {
-		return cutroom.Errorf(cutroom.UnreadableMedia, "nothing in the range from %s s to %s s can be decoded", m.opts.rangeStart, m.opts.rangeEnd).
+		return cutroom.Errorf(cutroom.UnreadableMedia, "nothing in the range from %s s to %s s can be decoded", m.plan.rangeStart, m.plan.rangeEnd).
 			WithHint("choose another range, or copy or download the file again")
 	}
 	return nil

@@ -123,7 +123,7 @@ func (p *pictureReader) begin(pts Ticks) {
 // remember keeps the starts of as many frames as a freeze needs to be noticed.
 func (p *pictureReader) remember(pts Ticks) {
 	p.recent = append(p.recent, pts)
-	old := pts - TicksOf(p.m.opts.freezeFor+2*cutroom.Second, p.m.video.TimeBase)
+	old := pts - TicksOf(p.m.plan.freezeFor+2*cutroom.Second, p.m.video.TimeBase)
 	if len(p.recent) > 4096 || len(p.recent) > 64 && p.recent[0] < old {
 		keep := 0
 		for keep < len(p.recent)-2 && (p.recent[keep+1] < old || len(p.recent)-keep > 2048) {
@@ -141,7 +141,7 @@ func (p *pictureReader) frozenSince(printed string) Ticks {
 		return p.current.pts
 	}
 	tb := p.m.video.TimeBase
-	latest := p.current.pts - TicksOf(p.m.opts.freezeFor, tb)
+	latest := p.current.pts - TicksOf(p.m.plan.freezeFor, tb)
 	want := Ticks(t * float64(tb.Den) / float64(tb.Num))
 	best := latest
 	for i, pts := range p.recent {
@@ -182,7 +182,7 @@ func (p *pictureReader) finish() {
 // judge decides whether frame i of the window is the first of a new scene.
 func (p *pictureReader) judge(i int) {
 	c := p.window[i]
-	if c.score < p.m.opts.sceneScore {
+	if c.score < p.m.plan.sceneScore {
 		return
 	}
 	var around []float64
@@ -210,14 +210,14 @@ func (m *Measure) pictures(p *pictureReader, g *greyReader) *VideoSignals {
 	t := func(pts Ticks) cutroom.Micros { return max(0, m.doc.Time(m.video, pts)) }
 	v := &VideoSignals{
 		Frames: p.frames, FirstSeconds: t(p.first), LastSeconds: t(p.last), LastPTS: p.last,
-		Changes: []Change{}, Black: []Span{}, Freeze: []Span{}, SampleEvery: m.opts.everySample,
+		Changes: []Change{}, Black: []Span{}, Freeze: []Span{}, SampleEvery: m.plan.everySample,
 	}
 	if p.frames == 0 {
 		return v
 	}
 	end := m.endOfPictures(t(p.last))
-	v.Black = spans(p.black, t, end, m.opts.blackFor)
-	v.Freeze = spans(p.freeze, t, end, m.opts.freezeFor)
+	v.Black = spans(p.black, t, end, m.plan.blackFor)
+	v.Freeze = spans(p.freeze, t, end, m.plan.freezeFor)
 	for i := range min(len(g.samples), len(p.chosen)) {
 		s := g.samples[i]
 		s.Seconds, s.PTS = t(p.chosen[i]), p.chosen[i]
@@ -235,7 +235,7 @@ func (m *Measure) pictures(p *pictureReader, g *greyReader) *VideoSignals {
 
 // endOfPictures is where the last frame ends, within the range.
 func (m *Measure) endOfPictures(last cutroom.Micros) cutroom.Micros {
-	end := m.opts.rangeEnd
+	end := m.plan.rangeEnd
 	if s := m.video.EndSeconds; s > last && (end <= 0 || s < end) {
 		end = s
 	}

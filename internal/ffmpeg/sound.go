@@ -44,13 +44,13 @@ func (m *Measure) readSound(r io.Reader) (any, error) {
 	a := m.audio.Audio
 	s := &soundMeter{channels: a.Channels, rate: a.SampleRate}
 	if m.opts.Silence {
-		s.silence = newSilenceMeter(a, m.opts.silenceLevel, m.opts.silenceFor)
+		s.silence = newSilenceMeter(a, m.plan.silenceLevel, m.plan.silenceFor)
 	}
 	if m.opts.Loudness {
 		s.loudness = newLoudnessMeter(a)
 	}
 	if m.opts.Envelope {
-		s.envelope = newEnvelopeMeter(a, m.opts.rangeLength)
+		s.envelope = newEnvelopeMeter(a, m.plan.rangeLength)
 	}
 	frame := 4 * a.Channels
 	buf := make([]byte, frame*max(256, 8192/a.Channels))
@@ -103,7 +103,7 @@ func (s *soundMeter) finish() {
 
 // sound turns sample numbers into times.
 func (m *Measure) sound(s *soundMeter) *AudioSignals {
-	start := max(m.opts.rangeStart, m.audio.StartSeconds)
+	start := max(m.plan.rangeStart, m.audio.StartSeconds)
 	// The last packet of a codec often holds more samples than the stream has.
 	end := start + cutroom.Micros(muldiv(s.samples, 1_000_000, int64(s.rate), nearest))
 	if e := m.audio.EndSeconds; e > start && e < end {
