@@ -69,14 +69,11 @@ func (k *call) probe(ctx context.Context, in *tool.Input) error {
 	return nil
 }
 
-// probeRevision is raised when the same file would be described otherwise.
-const probeRevision = "1"
-
 // document probes, or answers from the cache in the user's state folder, which
 // is keyed by content, demuxer choice and toolchain.
 func (k *call) document(ctx context.Context, in *tool.Input) (*ffmpeg.Document, error) {
 	key := cutroom.DigestOf([]byte(string(in.Digest) + "\n" + strings.Join(in.Format.Demuxers, ",") + "\n" +
-		string(k.e.Toolchain.Fingerprint("ffprobe")) + "\n" + string(k.e.Toolchain.Fingerprint("ffmpeg")) + "\n" + probeRevision))
+		string(k.e.Toolchain.Fingerprint("ffprobe")) + "\n" + string(k.e.Toolchain.Fingerprint("ffmpeg")) + "\n" + ffmpeg.ProbeRevision))
 	path := filepath.Join(k.e.Facts, string(key[:2]), string(key))
 	if raw, err := os.ReadFile(path); err == nil {
 		var doc ffmpeg.Document

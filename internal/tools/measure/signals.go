@@ -60,7 +60,7 @@ const samplesFile = "samples.bin"
 
 func planSignals(f tool.Facts, in SignalsInput) (tool.Plan, error) {
 	file, _ := f.First()
-	o := ffmpeg.MeasureOptions{AudioStream: in.AudioStream, Start: in.Start, SceneScore: in.SceneScore, SilenceDB: in.SilenceDB}
+	o := ffmpeg.MeasureOptions{AudioStream: in.AudioStream, Start: in.Start, SceneScore: in.SceneScore, SilenceDB: in.SilenceDB, Abilities: &f.Abilities}
 	if in.End != nil {
 		o.End = *in.End
 	}

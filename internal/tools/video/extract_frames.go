@@ -120,14 +120,14 @@ func planFrames(f tool.Facts, in ExtractFramesInput) (tool.Plan, error) {
 		return st.next()
 	}
 	if in.Mode == "scene" {
-		return planScenes(file, in, start, end, take)
+		return planScenes(f, file, in, start, end, take)
 	}
 	return take(in.times(start, end, st))
 }
 
 // planScenes looks at the whole range once and takes the frames that show the most.
-func planScenes(file tool.Input, in ExtractFramesInput, start, end cutroom.Micros, take func([]cutroom.Micros) (tool.Plan, error)) (tool.Plan, error) {
-	job, err := ffmpeg.NewMeasure(file.Index, file.Format, file.Media, ffmpeg.MeasureOptions{Scenes: true, Samples: true, Start: start, End: end})
+func planScenes(f tool.Facts, file tool.Input, in ExtractFramesInput, start, end cutroom.Micros, take func([]cutroom.Micros) (tool.Plan, error)) (tool.Plan, error) {
+	job, err := ffmpeg.NewMeasure(file.Index, file.Format, file.Media, ffmpeg.MeasureOptions{Scenes: true, Samples: true, Start: start, End: end, Abilities: &f.Abilities})
 	if err != nil {
 		return tool.Plan{}, err
 	}
