@@ -14,6 +14,7 @@ import (
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/speech"
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/video"
 )
 
 // Diagnosis is what works on this machine, and what would help where it does not.
@@ -132,7 +133,11 @@ func (d *Diagnosis) worst() tool.State {
 func (i *Installation) programs(ctx context.Context) ([]Program, error) {
 	var list []Program
 	fault := i.Toolchain.fault()
-	for _, name := range []string{"ffmpeg", "ffprobe", "tesseract", "speech", "ocr"} {
+	names := append(foreign(), "speech", "ocr")
+	if i.settings.speechEngine() != nil {
+		names = append(names, video.SpeechEngine)
+	}
+	for _, name := range names {
 		pin, ok := i.Toolchain.pin(name)
 		if !ok {
 			p := Program{Name: name, State: Missing, Fix: i.fixFor(name)}
@@ -158,6 +163,9 @@ func (i *Installation) programs(ctx context.Context) ([]Program, error) {
 // fixFor is what brings a program that is not pinned: recording it, when it is there
 // already.
 func (i *Installation) fixFor(name string) string {
+	if name == video.SpeechEngine {
+		return "cutroom setup"
+	}
 	for _, c := range children() {
 		if c.program != name {
 			continue
@@ -178,6 +186,8 @@ func (i *Installation) tryPinned(ctx context.Context, name string) error {
 	switch name {
 	case "speech", "ocr":
 		return tryChild(ctx, i.Toolchain, name)
+	case video.SpeechEngine:
+		return tryOwn(ctx, i.Toolchain, i.settings.speechEngine())
 	case "tesseract":
 		word = "--version"
 	}
@@ -198,7 +208,7 @@ func (i *Installation) toolState(t *tool.Tool, broken map[string]Program) ToolSt
 		s.State, s.Problem, s.Needs = Unavailable, e.Msg, []tool.Need{}
 		return s
 	}
-	needs, state := t.Needs.Check(whole{i.Engine.Machine(), broken})
+	needs, state := i.settings.applicable(t.Needs).Check(whole{i.Engine.Machine(), broken})
 	s.State, s.Needs = state, append([]tool.Need{}, needs...)
 	for _, n := range s.Needs {
 		if n.State == tool.Present {

@@ -2,11 +2,14 @@ package setup
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cutroom"
 	"cutroom/internal/sandbox"
+	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/speech"
+	"cutroom/internal/tool"
 	"cutroom/internal/tools/video"
 )
 
@@ -67,6 +70,32 @@ func (f *finder) engine() {
 	}
 	// Such a program states no version in a form of its own: its bytes are it.
 	pin.Seal(t.Name+" "+pin.Objects[0].SHA256.Short(), nil)
+	if err := f.tryEngine(pin, t); err != nil {
+		p.State, p.Notes = Broken, []string{cutroom.AsError(err).Error()}
+		f.add(p)
+		return
+	}
 	f.pins = append(f.pins, pin)
 	f.add(described(pin))
+}
+
+// tryEngine has the engine listen to silence, so that arguments it does not take are
+// found here and not in the middle of a call.
+func (f *finder) tryEngine(pin sandbox.Pin, t *speech.Template) error {
+	box, err := sandbox.New(sandbox.Options{
+		Toolchain: sandbox.NewToolchain(pin), Tables: []argv.Table{t.Table()}, Require: require(f.config), Debug: f.debug,
+	})
+	if err != nil {
+		return err
+	}
+	return tryOwn(f.ctx, box, t)
+}
+
+// applicable leaves out what only an engine of the operator's own would need, when
+// none is configured.
+func (s settings) applicable(n tool.Needs) tool.Needs {
+	if s.speechEngine() == nil {
+		n.Optional = slices.DeleteFunc(slices.Clone(n.Optional), func(o tool.Optional) bool { return o.Program == video.SpeechEngine })
+	}
+	return n
 }

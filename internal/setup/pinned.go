@@ -12,6 +12,7 @@ import (
 	"cutroom/internal/ocr"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/tools/video"
 )
 
 // Pinned is the recorded programs as the engine sees them. Nothing is read before it
@@ -29,6 +30,9 @@ func newPinned(s settings, key []byte, debug io.Writer) *Pinned {
 		t, err := sandbox.LoadToolchain(s.toolchain(), key)
 		if err != nil {
 			return sandbox.NewToolchain(), err
+		}
+		if s.speechEngine() == nil { // one that was pinned and is configured no more
+			delete(t.Pins, video.SpeechEngine)
 		}
 		return t, nil
 	})

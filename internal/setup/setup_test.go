@@ -239,3 +239,49 @@ func TestDoctorNamesFoldersThatCannotBeWritten(t *testing.T) {
 		t.Error("a file, or /proc, is writable as a folder")
 	}
 }
+
+// An engine of the operator's own is pinned and tried; arguments that it does not
+// take are found by setup; and one that is configured no more is in nobody's way.
+func TestSpeechEngineOfTheOperator(t *testing.T) {
+	dir := home(t)
+	registry, err := tool.NewRegistry(tools.Families()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: t.TempDir(), Registry: registry}
+	setup := func(text string) State {
+		t.Helper()
+		file := filepath.Join(dir, "config", config.Name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		report, err := Setup(t.Context(), o, func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stateOf(report.Programs, "speech-engine")
+	}
+	if got := setup("speech: {engine: {program: cat, args: ['--no-such-option', '{input}']}}\n"); got != Broken {
+		t.Errorf("an option that the program does not take: %q, want broken", got)
+	}
+	if got := setup("speech: {engine: {program: no-such-engine, args: ['{input}']}}\n"); got != Broken {
+		t.Errorf("a program that is not there: %q, want broken", got)
+	}
+	if got := setup("speech: {engine: {program: cat, args: ['{input}']}}\n"); got != Ready {
+		t.Errorf("an engine that runs: %q, want ready", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "config", config.Name)); err != nil {
+		t.Fatal(err)
+	}
+	i, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close()
+	if _, err := i.Toolchain.Run(t.Context(), argv.Command{Step: "v", Program: "ffprobe", Args: argv.Words("-version")}, sandbox.Grant{Dir: t.TempDir()}); err != nil {
+		t.Errorf("ffprobe, once the engine is configured no more: %v", err)
+	}
+}
