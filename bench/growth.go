@@ -36,29 +36,33 @@ func growing(ctx context.Context, l *lab) ([]figure, error) {
 			if err != nil {
 				return nil, err
 			}
-			if took[i], err = least(work, l.runs); err != nil {
+			if took[i], err = least(work, l.runs, g.sizes[2]/size); err != nil {
 				return nil, fmt.Errorf("%s of %d: %w", g.what, size, err)
 			}
 		}
 		steps := [2]float64{math.Log10(took[1].Seconds() / took[0].Seconds()), math.Log10(took[2].Seconds() / took[1].Seconds())}
 		// A tenth over 1 is what caches of the processor and the collector of garbage do.
 		f := absolute("growth of "+g.what, "–", "in this process", "exponent", steps[1], 1.1)
-		f.Note = fmt.Sprintf("%d, %d, %d take %.2f, %.2f, %.2f ms; n^%.2f, then n^%.2f", g.sizes[0], g.sizes[1], g.sizes[2],
+		f.Note = fmt.Sprintf("%d, %d, %d take %.2f, %.2f, %.2f ms of CPU; n^%.2f, then n^%.2f", g.sizes[0], g.sizes[1], g.sizes[2],
 			ms(took[0]), ms(took[1]), ms(took[2]), steps[0], steps[1])
 		figures = append(figures, f)
 	}
 	return figures, nil
 }
 
-// least is the fastest of some runs.
-func least(work func() error, runs int) (time.Duration, error) {
+// least is the processor time of the cheapest of some runs. Each run repeats the work
+// as often as it fits into the largest: a machine with other work on it and the
+// collector of garbage then weigh on all sizes alike.
+func least(work func() error, runs, repeat int) (time.Duration, error) {
 	best := time.Duration(math.MaxInt64)
 	for range runs + 1 {
-		began := time.Now()
-		if err := work(); err != nil {
-			return 0, err
+		before := processorTime()
+		for range repeat {
+			if err := work(); err != nil {
+				return 0, err
+			}
 		}
-		best = min(best, time.Since(began))
+		best = min(best, (processorTime()-before)/time.Duration(repeat))
 	}
 	return best, nil
 }

@@ -85,7 +85,7 @@ func modelsDir() string {
 }
 
 func (l *lab) close() {
-	os.RemoveAll(filepath.Join(l.media, "runs"))
+	os.RemoveAll(filepath.Join(l.media, filepath.Base(l.tmp)))
 	os.RemoveAll(l.tmp)
 }
 
@@ -139,7 +139,7 @@ func (l *lab) plain(program string, args ...string) step {
 // used.
 func (l *lab) fresh() string {
 	l.calls++
-	return filepath.Join("runs", strconv.Itoa(l.calls))
+	return filepath.Join(filepath.Base(l.tmp), strconv.Itoa(l.calls))
 }
 
 // invocation is a call of a tool in a fresh folder of results.
