@@ -27,7 +27,7 @@ type fullPass struct {
 func (l *lab) fullPass(ctx context.Context, file string) (fullPass, error) {
 	sound := filepath.Join(l.tmp, "sound.txt")
 	c := l.command(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y", "-copyts", "-i", file, "-filter_complex",
-		"[0:v:0]scale=320:180:flags=bicubic,format=yuv420p,scdet=t=100,blackdetect=d=0.1:pix_th=0.1,freezedetect=n=-60dB:d=0.5,metadata=mode=print:file=-[v];"+
+		"[0:v:0]scale=320:180:flags=bicubic,format=yuv420p,scdet=t=100,blackdetect=d=0.1:pix_th=0.1:pic_th=0.999,freezedetect=n=-60dB:d=0.5,metadata=mode=print:file=-[v];"+
 			"[0:a:0]silencedetect=n=-50dB:d=0.3,ametadata=mode=print:file="+sound+"[a]",
 		"-map", "[v]", "-f", "null", "-", "-map", "[a]", "-f", "null", "-")
 	var pictures bytes.Buffer

@@ -19,6 +19,9 @@ type timeline struct {
 	Mode             string                `json:"mode"`
 	TranscriptMethod string                `json:"transcript_method"`
 	Timeline         *[]evidence.Event     `json:"timeline"`
+	Chapters         []evidence.Chapter    `json:"chapters"`
+	Steps            []evidence.Action     `json:"steps"`
+	Relevant         []evidence.Ranked     `json:"relevant"`
 	Frames           []cutroom.ArtifactRef `json:"frames"`
 	Limitations      []string              `json:"limitations"`
 }
@@ -42,19 +45,70 @@ func (t timeline) write(b *bytes.Buffer) {
 		head = append(head, clean(t.Mode))
 	}
 	if t.TranscriptMethod != "" {
-		head = append(head, "speech: "+clean(t.TranscriptMethod))
+		head = append(head, saidBy(t.TranscriptMethod))
 	}
 	fmt.Fprintln(b, strings.Join(head, " · "))
-	if len(*t.Timeline) > 0 {
+	switch {
+	case len(t.Relevant) > 0:
+		t.writeRelevant(b)
+	case len(t.Chapters) > 0:
+		t.writeChapters(b)
+	case len(t.Steps) > 0:
+		t.writeSteps(b)
+	case len(*t.Timeline) > 0:
 		fmt.Fprintln(b)
-	}
-	for _, e := range *t.Timeline {
-		writeEvent(b, e)
+		for _, e := range *t.Timeline {
+			writeEvent(b, e)
+		}
 	}
 	lines(b, "not complete", t.PartialReasons)
 	lines(b, "to know", t.Limitations)
 	if len(t.Frames) > 0 {
 		fmt.Fprintf(b, "\nframes  %s (%d)", clean(commonFolder(t.Frames)), len(t.Frames))
+	}
+}
+
+// writeRelevant prints what bears on the question, most relevant first, and why.
+func (t timeline) writeRelevant(b *bytes.Buffer) {
+	fmt.Fprintln(b)
+	for _, r := range t.Relevant {
+		writeEvent(b, r.Event)
+		fmt.Fprintf(b, "%-25s         because: %s\n", "", clean(r.Why))
+	}
+}
+
+// writeChapters prints the parts of a recording with the lines that stand for them.
+func (t timeline) writeChapters(b *bytes.Buffer) {
+	for _, c := range t.Chapters {
+		fmt.Fprintf(b, "\n%s – %s", c.StartSeconds.Clock(), c.EndSeconds.Clock())
+		if len(c.Keywords) > 0 {
+			fmt.Fprintf(b, "  %s", clean(strings.Join(c.Keywords, ", ")))
+		}
+		fmt.Fprintln(b)
+		for _, e := range c.Lines {
+			b.WriteString("  ")
+			writeEvent(b, e)
+		}
+	}
+}
+
+// writeSteps prints what happened on a screen, one frame's changes together.
+func (t timeline) writeSteps(b *bytes.Buffer) {
+	step := 0
+	for _, a := range t.Steps {
+		if a.Step != step {
+			step = a.Step
+			fmt.Fprintf(b, "\n%d. %s\n", step, a.TimestampSeconds.Clock())
+		}
+		text := clean(a.Text)
+		if a.Before != "" {
+			text = clean(a.Before) + " → " + text
+		}
+		fmt.Fprintf(b, "   %-11s  %s", a.Change, text)
+		if x := a.Box; x != nil {
+			fmt.Fprintf(b, "  (%d,%d %d×%d)", x[0], x[1], x[2], x[3])
+		}
+		fmt.Fprintln(b)
 	}
 }
 
@@ -73,6 +127,21 @@ func symbol(k evidence.Kind) string {
 		return "quiet"
 	}
 	return "?"
+}
+
+// saidBy says in words how what was said is known.
+func saidBy(method string) string {
+	switch method {
+	case "speech":
+		return "speech was heard"
+	case "supplied", "sidecar", "embedded":
+		return method + " transcript"
+	case "unavailable":
+		return "no transcript"
+	case "not_requested":
+		return "speech was not asked for"
+	}
+	return clean(method)
 }
 
 func writeEvent(b *bytes.Buffer, e evidence.Event) {

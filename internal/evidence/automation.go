@@ -90,9 +90,12 @@ func compareScreens(before, after []ScreenLine) []Action {
 			moves = append(moves, Action{Change: Moved, Text: after[i].Text, Box: after[i].Box, FromBox: t.box, Confidence: after[i].Confidence})
 		}
 	}
+	// Nothing in common is another screen: what stands where something stood before
+	// has not changed from it.
+	replaced := len(fresh) == len(after) && len(after) > 1 && len(before) > 1
 	for _, l := range fresh {
 		a := Action{Change: Appeared, Text: l.Text, Box: l.Box, Confidence: l.Confidence}
-		if i := samePlace(l.Box, before, gone); i >= 0 {
+		if i := samePlace(l.Box, before, gone); i >= 0 && !replaced {
 			gone[i] = false
 			a.Change, a.Before = Changed, before[i].Text
 		}

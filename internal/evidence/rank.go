@@ -125,6 +125,9 @@ func addNearby(scores []float64, why [][]string, events []Event, nearby cutroom.
 		}
 	}
 	for i, e := range events {
+		if measured(e) {
+			continue // a silence beside a match says nothing about it
+		}
 		best, from := 0.0, -1
 		for _, m := range matches {
 			if m.i == i {

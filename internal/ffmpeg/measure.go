@@ -171,7 +171,7 @@ func (m *Measure) pictureGraph() string {
 		chain = append(chain, "scdet=t=100")
 	}
 	if m.opts.Black {
-		chain = append(chain, fmt.Sprintf("blackdetect=d=%s:pix_th=0.1", decimal(m.plan.blackFor)))
+		chain = append(chain, fmt.Sprintf("blackdetect=d=%s:pix_th=0.1:pic_th=0.999", decimal(m.plan.blackFor)))
 	}
 	if m.opts.Freeze {
 		chain = append(chain, fmt.Sprintf("freezedetect=n=-60dB:d=%s", decimal(m.plan.freezeFor)))

@@ -223,6 +223,16 @@ func TestMeasuringARange(t *testing.T) {
 	}
 }
 
+// TestADarkScreenIsNotBlack: white text on black covers little of the picture, and is
+// all that there is to see.
+func TestADarkScreenIsNotBlack(t *testing.T) {
+	t.Parallel()
+	file := made(t, "terminal.mp4", "-f lavfi -i color=black:s=1280x720:d=2:r=10 -vf drawtext=text=error:fontfile=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fontcolor=white:fontsize=40:x=60:y=60 -c:v libx264 OUT")
+	if s := measure(t, file, MeasureOptions{Black: true}); len(s.Video.Black) > 0 {
+		t.Errorf("black %v", s.Video.Black)
+	}
+}
+
 func TestGradualChanges(t *testing.T) {
 	t.Parallel()
 	dissolve := made(t, "dissolve.mp4", "-f lavfi -i smptebars=d=6:s=320x180:r=25 -f lavfi -i gradients=d=6:s=320x180:r=25:speed=0.00001:c0=green:c1=yellow -filter_complex [0:v][1:v]xfade=transition=fade:duration=1.5:offset=4[v] -map [v] -c:v libx264 -preset ultrafast -pix_fmt yuv420p OUT")

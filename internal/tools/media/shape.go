@@ -39,7 +39,7 @@ func (w *watching) shape() error {
 		}
 		evidence.SortEvents(w.out.Timeline)
 		if s.Omitted > 0 {
-			w.out.limit(fmt.Sprintf("the summary leaves out %d lines of evidence; timeline.json holds all", s.Omitted))
+			w.out.limit(fmt.Sprintf("lines of evidence that the summary leaves out: %d; timeline.json holds all", s.Omitted))
 		}
 	case Automation:
 		w.out.Steps = evidence.Automate(w.screens)
