@@ -8,8 +8,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 list() {
-	grep -rEHo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' cmd internal |
-		sed -E 's|^(.*)/[^/]*:func (.*)$|./\1 \2|' | sort -u
+	grep -rEHo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . |
+		sed -E 's|^(.*)/[^/]*:func (.*)$|\1 \2|' | sort -u
 }
 
 if [[ ${1:-} == --list ]]; then
