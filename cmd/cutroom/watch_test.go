@@ -276,3 +276,19 @@ func TestAsk(t *testing.T) {
 		t.Errorf("%+v was found", a.Relevant)
 	}
 }
+
+// TestEmptyTrackIsNoTranscript: a subtitle track that holds no word does not keep
+// anybody from listening.
+func TestEmptyTrackIsNoTranscript(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	srt := filepath.Join(w.dir, "empty.txt")
+	if err := os.WriteFile(srt, []byte("1\n00:00:01,000 --> 00:00:02,000\n{\\an8}\n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testenv.FFmpeg(t, "-i", filepath.Join(testenv.Real(t), "jfk.wav"), "-f", "srt", "-i", srt, "-map", "0:a", "-map", "1:s", "-c:s", "srt", filepath.Join(w.dir, "talk.mkv"))
+	r := must[video.TranscriptOutput](w, "video.transcript", video.TranscriptInput{Source: local("talk.mkv"), Allow: []string{"embedded", "speech"}})
+	if r.Method != video.Speech || len(r.Segments) == 0 {
+		t.Errorf("method %s, segments %v", r.Method, r.Segments)
+	}
+}

@@ -3,6 +3,7 @@ package ffmpeg
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"cutroom"
 	"cutroom/internal/sandbox/argv"
@@ -53,4 +54,29 @@ func Subtitles(in int, f Format, d *Document, n int, form SubtitleForm) (argv.Co
 		Step: "subtitles", Program: "ffmpeg", Inputs: []int{in}, Stage: "extracting the subtitles",
 		Args: append(args, argv.Pipe(0)), Limits: argv.Limits{StdoutCap: 32 << 20},
 	}, nil
+}
+
+// TextTrack returns the subtitle track that holds text, counted from 0: one in the
+// language (a BCP 47 tag), else the default one, else the first; -1 when there is
+// none.
+func (d *Document) TextTrack(language string) int {
+	best := -1
+	for n, s := range d.SubtitleStreams() {
+		switch {
+		case s.Text == nil || !*s.Text:
+		case language != "" && sameLanguage(s.Language, language):
+			return n
+		case best < 0 || slices.Contains(s.Disposition, "default"):
+			best = n
+		}
+	}
+	return best
+}
+
+// sameLanguage compares the primary subtags, of which the shorter is a two-letter
+// code and the longer often its three-letter form.
+func sameLanguage(a, b string) bool {
+	a, _, _ = strings.Cut(strings.ToLower(a), "-")
+	b, _, _ = strings.Cut(strings.ToLower(b), "-")
+	return a != "" && b != "" && (a == b || len(a) != len(b) && a[:2] == b[:2])
 }

@@ -10,7 +10,6 @@ import (
 	"cutroom/internal/evidence"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/sandbox/argv"
-	"cutroom/internal/speech"
 	"cutroom/internal/tool"
 )
 
@@ -128,15 +127,6 @@ func sidecars(in TranscriptInput, names []string) []string {
 
 func baseName(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
-// listening is the state of a plan that goes to the recording itself.
-type listening struct {
-	embedded int // subtitle track being read, -1 for none
-	offset   cutroom.Micros
-	length   cutroom.Micros
-	own      *speech.Template // the operator's engine, when it listens
-	reasons  []string
-}
-
 func planTranscript(f tool.Facts, in TranscriptInput) (tool.Plan, error) {
 	file, _ := f.First()
 	if !IsMedia(f) || besideOf(f) != nil || len(in.Allow) == 0 {
@@ -144,13 +134,21 @@ func planTranscript(f tool.Facts, in TranscriptInput) (tool.Plan, error) {
 	}
 	st := &listening{embedded: -1}
 	if slices.Contains(in.Allow, "embedded") {
-		if n := textTrack(file.Media, in.Language); n >= 0 {
+		if n := file.Media.TextTrack(in.Language); n >= 0 {
 			cmd, err := ffmpeg.Subtitles(file.Index, file.Format, file.Media, n, ffmpeg.WebVTT)
 			if err != nil {
 				return tool.Plan{}, err
 			}
 			st.embedded = n
-			return tool.Plan{Steps: []argv.Command{cmd}, State: st}, nil
+			return tool.Plan{Steps: []argv.Command{cmd}, State: st, Then: func(r tool.Results) (tool.Plan, error) {
+				// A track without a word in it (forced titles, a leftover) is no transcript.
+				res, _ := r.Step(cmd.Step)
+				if t, err := evidence.ParseTranscript(res.Stdout, evidence.ParseOptions{Format: evidence.WebVTT}); err == nil && len(t.Segments) == 0 && slices.Contains(in.Allow, "speech") {
+					st.embedded = -1
+					return planSpeech(f, in, file, st)
+				}
+				return tool.Plan{State: st}, nil
+			}}, nil
 		}
 	}
 	if slices.Contains(in.Allow, "speech") {
@@ -166,72 +164,6 @@ func besideOf(f tool.Facts) *tool.Input {
 	}
 	return &f.Inputs[i]
 }
-
-// textTrack chooses a subtitle track that holds text: in the language, else the
-// default one, else the first; -1 when there is none.
-func textTrack(d *ffmpeg.Document, language string) int {
-	best := -1
-	for n, s := range d.SubtitleStreams() {
-		switch {
-		case s.Text == nil || !*s.Text:
-		case language != "" && sameLanguage(s.Language, language):
-			return n
-		case best < 0 || slices.Contains(s.Disposition, "default"):
-			best = n
-		}
-	}
-	return best
-}
-
-// sameLanguage compares the primary subtags, of which the shorter is a two-letter
-// code and the longer often its three-letter form.
-func sameLanguage(a, b string) bool {
-	a, _, _ = strings.Cut(strings.ToLower(a), "-")
-	b, _, _ = strings.Cut(strings.ToLower(b), "-")
-	return a != "" && b != "" && (a == b || len(a) != len(b) && a[:2] == b[:2])
-}
-
-// planSpeech extracts the sound and listens to it. What keeps it from listening is
-// a reason, not an error: the rest of a watch goes on.
-func planSpeech(f tool.Facts, in TranscriptInput, file tool.Input, st *listening) (tool.Plan, error) {
-	none := func(format string, args ...any) (tool.Plan, error) {
-		st.reasons = append(st.reasons, fmt.Sprintf(format, args...))
-		return tool.Plan{State: st}, nil
-	}
-	own := f.Settings.SpeechEngine
-	if own != nil && (!f.Has(SpeechEngine) || !own.Speaks(in.Language)) {
-		own = nil
-	}
-	if (own == nil && !f.Has("speech")) || !f.Has("ffmpeg") {
-		return none("nobody listened: the speech engine is not installed (run `cutroom doctor`)")
-	}
-	if len(file.Media.AudioStreams()) == 0 {
-		return none("the file has no sound")
-	}
-	start, end, err := in.Range.within(file.Media.DurationSeconds)
-	if err != nil {
-		return tool.Plan{}, err
-	}
-	cut, err := ffmpeg.ExtractAudio(file.Index, file.Format, file.Media, ffmpeg.AudioOptions{
-		Stream: in.AudioStream, SampleRate: 16000, Channels: 1, Start: start, End: end, File: "speech.wav",
-	})
-	if err != nil {
-		return none("%s", cutroom.AsError(err).Error())
-	}
-	st.offset, st.length, st.own = cut.StartOffset, end-cut.StartOffset, own
-	listen := speech.Command("speech", "speech.wav", speech.Options{
-		Model: speech.Model(f.Settings.SpeechModel), Language: in.Language, Length: st.length,
-	})
-	if own != nil {
-		if listen, err = own.Command("speech", "speech.wav", in.Language); err != nil {
-			return tool.Plan{}, err
-		}
-	}
-	return tool.Plan{State: st, Steps: []argv.Command{cut.Command, listen}}, nil
-}
-
-// SpeechEngine is the toolchain's name of a speech engine of the operator's own.
-const SpeechEngine = "speech-engine"
 
 func readTranscript(f tool.Facts, in TranscriptInput, r tool.Results) (TranscriptOutput, error) {
 	out := TranscriptOutput{Method: Unavailable, Segments: []evidence.Segment{}}
@@ -318,73 +250,6 @@ func (out *TranscriptOutput) embedded(r tool.Results, file tool.Input, in Transc
 	out.Language, out.From = track.Language, fmt.Sprintf("stream %d (%s)", track.Index, track.CodecName)
 	out.Encoding, out.Format = "", ""
 	return nil
-}
-
-// speech takes what the engine heard. Words that were not understood stay, marked.
-func (out *TranscriptOutput) speech(r tool.Results, in TranscriptInput, st *listening) error {
-	res, ran := r.Step("speech")
-	if !ran {
-		return nil
-	}
-	t, err := st.result(r, res)
-	if err != nil {
-		return err
-	}
-	if t.Captions != nil {
-		err := out.parse(t.Captions, evidence.Format(st.own.Format), Speech, -st.offset)
-		out.Engine, out.Encoding, out.Format = st.own.Name, "", ""
-		return err
-	}
-	out.Method, out.Engine, out.Language = Speech, t.Model, t.Language
-	for _, s := range t.Segments {
-		score, end := s.Score, s.End+st.offset
-		seg := evidence.Segment{
-			Start: s.Start + st.offset, End: &end, Text: s.Text, UntrustedContent: true,
-			Confidence: confidence(s), Score: &score, Unreliable: s.Unreliable, Loop: s.Loop,
-		}
-		out.Segments = append(out.Segments, seg)
-	}
-	for _, reason := range t.Reasons {
-		out.AddReason(reason.Sentence())
-	}
-	return nil
-}
-
-// heard is what an engine answered: a transcript, or captions to be parsed.
-type heard struct {
-	speech.Transcript
-	Captions []byte
-}
-
-// result reads what the engine left.
-func (st *listening) result(r tool.Results, res argv.Result) (heard, error) {
-	if st.own == nil {
-		t, err := speech.Result(res)
-		return heard{Transcript: t}, err
-	}
-	data := res.Stdout
-	if file := st.own.File(); file != "" {
-		var err error
-		if data, err = r.ReadFile(file, maxOwnTranscript); err != nil {
-			return heard{}, err
-		}
-	}
-	d, err := st.own.Read(data, st.length)
-	return heard{d.Transcript, d.Captions}, err
-}
-
-const maxOwnTranscript = 64 << 20
-
-// confidence grades a segment by the engine's score: clear English lay above -0.3
-// in measurements.
-func confidence(s speech.Segment) cutroom.Confidence {
-	switch {
-	case s.Unreliable || s.Loop:
-		return cutroom.Low
-	case s.Score > -0.3:
-		return cutroom.High
-	}
-	return cutroom.Medium
 }
 
 // keep retains the segments as an artifact, so that they can be cited and checked.
