@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -142,7 +143,7 @@ func (l *lab) fresh() string {
 	return filepath.Join(filepath.Base(l.tmp), strconv.Itoa(l.calls))
 }
 
-// invocation is a call of a tool in a fresh folder of results.
+// invocation is a call of a tool in a folder that holds no result of it.
 type invocation struct {
 	tool    string
 	request any
@@ -162,17 +163,16 @@ func (l *lab) invoke(i invocation) (step, error) {
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, _ int) (sample, error) { return l.call(ctx, i, file) }, nil
+	dir := l.fresh()
+	return func(ctx context.Context, _ int) (sample, error) { return l.call(ctx, i, file, dir) }, nil
 }
 
-func (l *lab) call(ctx context.Context, i invocation, file string) (sample, error) {
+func (l *lab) call(ctx context.Context, i invocation, file, dir string) (sample, error) {
 	if i.before != nil {
 		if err := i.before(); err != nil {
 			return sample{}, err
 		}
 	}
-	dir := l.fresh()
-	defer os.RemoveAll(filepath.Join(l.media, dir))
 	c := l.command(ctx, l.bin, "tool", "invoke", i.tool, "--input", file, "--json", "--quiet", "--root", l.media, "--stage", dir)
 	if i.out != nil {
 		i.out.Reset()
@@ -185,7 +185,22 @@ func (l *lab) call(ctx context.Context, i invocation, file string) (sample, erro
 	if err == nil && i.after != nil {
 		s, err = i.after(s)
 	}
-	return s, err
+	return s, errors.Join(err, empty(filepath.Join(l.media, dir)))
+}
+
+// empty removes the results of a folder of results; what belongs to the folder itself
+// begins with a dot and stays, as in a workspace that is in use.
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // forget empties the named caches of the installation.
