@@ -54,6 +54,7 @@ type FrameJob struct {
 	batch     []*target
 	all       []*target
 	rounds    int
+	most      int // targets of one run, once a run ended early; 0 is as many as fit
 	finished  bool
 	seekOnly  bool // tests: never decode through
 }
@@ -161,6 +162,10 @@ const (
 	framesPerSeek = 40 // decoded for one seek, about half of an ordinary GOP
 )
 
+// exitEarly is what ffmpeg exits with when it gave up before all was written, e.g. for
+// want of memory. Damage in the media does not end it so.
+const exitEarly = 1
+
 // Next returns the next run, and false when every time has its frame or its reason.
 func (j *FrameJob) Next() (argv.Command, bool) {
 	if len(j.pending) == 0 || j.finished {
@@ -173,6 +178,9 @@ func (j *FrameJob) Next() (argv.Command, bool) {
 	n := max(1, min(maxInputs, pixelBudget/max(1, v.Width*v.Height)))
 	if through {
 		n = maxSplit
+	}
+	if j.most > 0 {
+		n = min(n, j.most)
 	}
 	j.batch = j.pending[:min(n, len(j.pending))]
 	for _, t := range j.batch {
@@ -216,6 +224,10 @@ func (j *FrameJob) through() bool {
 func (j *FrameJob) Feed(res argv.Result) error {
 	if len(j.batch) == 0 {
 		return fmt.Errorf("a result was fed without a run")
+	}
+	if res.Exit == exitEarly && len(j.batch) > 1 {
+		j.most, j.batch = len(j.batch)/2, nil // what it printed need not have been written
+		return nil
 	}
 	found := printedFrames(res.Stdout)
 	for _, t := range j.batch {

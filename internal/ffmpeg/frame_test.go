@@ -176,6 +176,48 @@ func TestFramesAreExactOnHardFiles(t *testing.T) {
 	})
 }
 
+// A run that ffmpeg gave up printed times of frames that it did not write.
+func TestFramesOfARunThatEndedEarlyAreTakenAgain(t *testing.T) {
+	t.Parallel()
+	path := made(t, "numbers.mp4", "-f lavfi -i testsrc2=size=160x120:rate=25:duration=2 -g 25 -pix_fmt yuv420p OUT")
+	d, f := mustProbe(t, path)
+	r := newRunner(t, path)
+	j, err := NewFrameJob(0, f, d, testAbilities(t), FrameOptions{Times: []cutroom.Micros{0, 500_000, 1_000_000, 1_960_000}, Width: 160})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, ok := j.Next(); ok; c, ok = j.Next() {
+		res := r.run(c)
+		if r.runs == 1 {
+			res.Exit = exitEarly
+			written, err := filepath.Glob(filepath.Join(r.dir, "frame-*.jpg"))
+			if err != nil || len(written) != 4 {
+				t.Fatalf("the first run wrote %v, %v", written, err)
+			}
+			for _, name := range written {
+				if err := os.Remove(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := j.Feed(res); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames, skipped := j.Frames()
+	if len(frames) != 4 || len(skipped) > 0 || r.runs != 3 {
+		t.Fatalf("%d frames, skipped %v, in %d runs; want 4, none, 3", len(frames), skipped, r.runs)
+	}
+	for _, fr := range frames {
+		if _, err := os.Stat(filepath.Join(r.dir, fr.File)); err != nil {
+			t.Error(err)
+		}
+		if fr.Time != fr.Requested {
+			t.Errorf("asked for %v, got %v", fr.Requested, fr.Time)
+		}
+	}
+}
+
 func TestSMPTEReadsItsTimecode(t *testing.T) {
 	t.Parallel()
 	// The picture at 3 s shows 00:00:03;00 in a file of 25 fps whose label counts 29.97

@@ -60,7 +60,9 @@ func (t *target) fullFile() string { return fmt.Sprintf("full-%04d.jpg", t.n) }
 
 func (j *FrameJob) output(t *target, label, file, quality string) []argv.Atom {
 	as := append(argv.Words("-map", fmt.Sprintf("[%s%d]", label, t.n)), j.abilities.FrameRateMode("passthrough")...)
-	as = append(as, argv.Words("-c:v", "mjpeg", "-q:v", quality, "-f", "image2", "-update", "1")...)
+	// Each encoder makes one picture. With threads, those of a batch together would
+	// take more address space than a run is given.
+	as = append(as, argv.Words("-c:v", "mjpeg", "-threads", "1", "-q:v", quality, "-f", "image2", "-update", "1")...)
 	return append(as, argv.Out(file))
 }
 
