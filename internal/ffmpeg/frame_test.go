@@ -182,7 +182,7 @@ func TestFramesOfARunThatEndedEarlyAreTakenAgain(t *testing.T) {
 	path := made(t, "numbers.mp4", "-f lavfi -i testsrc2=size=160x120:rate=25:duration=2 -g 25 -pix_fmt yuv420p OUT")
 	d, f := mustProbe(t, path)
 	r := newRunner(t, path)
-	j, err := NewFrameJob(0, f, d, testAbilities(t), FrameOptions{Times: []cutroom.Micros{0, 500_000, 1_000_000, 1_960_000}, Width: 160})
+	j, err := NewFrameJob(0, f, d, testAbilities(t), FrameOptions{Times: []cutroom.Micros{0, 520_000, 1_000_000, 1_960_000}, Width: 160})
 	if err != nil {
 		t.Fatal(err)
 	}
