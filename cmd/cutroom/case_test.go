@@ -96,6 +96,11 @@ var madeFiles = []expected{
 	{file: "b18_empty.mp4", code: cutroom.UnreadableMedia},
 	{file: "b18_text.mp4", code: cutroom.UnreadableMedia},
 	{file: "b18_nomoov.mp4", code: cutroom.UnreadableMedia},
+	{file: "b18_trunc_faststart.mp4", kind: ffmpeg.Video, check: func(t *testing.T, d *ffmpeg.Document) {
+		if !d.Truncated {
+			t.Errorf("a file without its last two thirds is said to be whole: %v", d.Problems)
+		}
+	}},
 	{file: "b19_nodur.webm", kind: ffmpeg.Video, duration: 3_007_000, check: from(ffmpeg.FromPackets)},
 	{file: "b20_alpha.webm", kind: ffmpeg.Video, check: func(t *testing.T, d *ffmpeg.Document) {
 		if !d.FirstVideo().Video.Alpha {
@@ -269,6 +274,25 @@ func (w *workspace) sound(name, id string, in any) {
 	for _, reason := range status.PartialReasons {
 		if strings.Contains(reason, "internal fault") {
 			w.t.Errorf("%s of %q: %s", id, name, reason)
+		}
+	}
+}
+
+// TestTruncatedIsSaid: what a program calls a success on a cut file is partial here.
+func TestTruncatedIsSaid(t *testing.T) {
+	t.Parallel()
+	w, file := made(t, "b18_trunc_faststart.mp4")
+	for id, in := range map[string]any{
+		"video.probe":         video.ProbeInput{Source: local(file)},
+		"video.extract_audio": video.ExtractAudioInput{Source: local(file)},
+		"media.watch":         media.WatchInput{Source: local(file), Mode: media.Timeline},
+	} {
+		r, err := w.call(id, in)
+		if err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		if !strings.Contains(string(r.JSON), `"status":"partial"`) {
+			t.Errorf("%s calls a cut file complete: %s", id, r.JSON)
 		}
 	}
 }

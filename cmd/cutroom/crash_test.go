@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/engine"
 	"cutroom/internal/testenv"
 	"cutroom/internal/tools/media"
 	"cutroom/internal/tools/video"
@@ -318,4 +319,41 @@ func TestChangedSource(t *testing.T) {
 			}()
 		}
 	}
+}
+
+// TestAnIDIsNoPermission: a result is read only by who could open its sources now.
+func TestAnIDIsNoPermission(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	outside := filepath.Join(t.TempDir(), "talk.srt")
+	text := []byte("1\n00:00:01,000 --> 00:00:02,000\nnot for everybody\n")
+	if err := os.WriteFile(outside, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(media.WatchInput{Source: local(outside), Mode: media.Timeline})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.Engine.Invoke(t.Context(), engine.Call{Tool: "media.watch", Input: raw, Principal: cutroom.Operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	question := media.AskInput{Run: cutroom.Ref{Run: string(r.Run)}, Question: "everybody?"}
+	if e := w.fails("media.ask", question, cutroom.Denied); strings.Contains(e.Error(), filepath.Dir(outside)) {
+		t.Errorf("%q tells where the file lies", e)
+	}
+	inside := filepath.Join(w.dir, "talk.srt")
+	if err := os.WriteFile(inside, append(text, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mine := must[media.WatchResult](w, "media.watch", media.WatchInput{Source: local("talk.srt"), Mode: media.Timeline})
+	question.Run.Run = mine.RunID
+	if a := must[media.AskResult](w, "media.ask", question); len(a.Relevant) != 1 {
+		t.Errorf("%+v", a)
+	}
+	if err := os.Remove(inside); err != nil {
+		t.Fatal(err)
+	}
+	question.Max = 3 // another call: the first is recorded
+	w.fails("media.ask", question, cutroom.NotFound)
 }
