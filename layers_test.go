@@ -77,7 +77,7 @@ var homes = []home{
 	{"golang.org/x/term", "internal/cli internal/setup", "is it a terminal; a passphrase without echo"},
 	{"go.yaml.in/yaml", "internal/config", "the operator's file"},
 	{"github.com/go-json-experiment/json", "*", "strict JSON: refuses duplicate and wrongly cased keys"},
-	{"github.com/google/jsonschema-go", "internal/tool internal/engine", "JSON Schema from structs; the engine checks outputs with it"},
+	{"github.com/google/jsonschema-go", "internal/tool tests", "JSON Schema from structs"},
 	{"github.com/gabriel-vasile/mimetype", "internal/engine internal/stage internal/ffmpeg", "the type of a file by its content"},
 	{"golang.org/x/image", "internal/ocr internal/ffmpeg internal/evidence tests", "scaling and WebP"},
 	{"golang.org/x/text", "internal/evidence internal/fetch", "encodings, Unicode"},

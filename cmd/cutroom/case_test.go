@@ -261,6 +261,7 @@ func (w *workspace) sound(name, id string, in any) {
 		}
 		return
 	}
+	w.conforms(id, r.JSON)
 	var status struct {
 		Status         cutroom.Status `json:"status"`
 		PartialReasons []string       `json:"partial_reasons"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,7 +126,29 @@ func (w *workspace) call(id string, in any) (*engine.Reply, error) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.Engine.Invoke(w.ctx(), engine.Call{Tool: id, Input: raw, Principal: cutroom.Agent})
+	r, err := w.Engine.Invoke(w.ctx(), engine.Call{Tool: id, Input: raw, Principal: cutroom.Agent})
+	if err == nil {
+		w.conforms(id, r.JSON)
+	}
+	return r, err
+}
+
+// conforms checks an answer against the schema that its tool publishes, by a library
+// of its own: what the engine checks is the typed value.
+func (w *workspace) conforms(id string, answer []byte) {
+	w.t.Helper()
+	t, _ := w.Engine.Registry.Find(id)
+	schema, err := t.OutputSchema().Resolve(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var instance any
+	if err := json.Unmarshal(answer, &instance); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := schema.Validate(instance); err != nil {
+		w.t.Errorf("%s answers what its schema does not allow: %v", id, err)
+	}
 }
 
 func (w *workspace) ctx() context.Context { return w.t.Context() }

@@ -1,14 +1,8 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"path"
-	"sync"
-
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"cutroom"
 	"cutroom/internal/stage"
@@ -37,7 +31,7 @@ func (k *call) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := k.e.conforms(k.tool, output); err != nil {
+	if err := k.tool.CheckOutput(k.out); err != nil {
 		return err
 	}
 	if transient {
@@ -50,30 +44,6 @@ func (k *call) publish(ctx context.Context) error {
 	}
 	k.build = nil
 	return k.finish(record, false)
-}
-
-// schemas keeps resolved output schemas; resolving one costs more than a check.
-var schemas sync.Map
-
-// conforms checks an output against its tool's schema.
-func (e *Engine) conforms(t *tool.Tool, output []byte) error {
-	v, ok := schemas.Load(t)
-	if !ok {
-		resolved, err := t.OutputSchema().Resolve(&jsonschema.ResolveOptions{})
-		if err != nil {
-			return fmt.Errorf("output schema of %s: %w", t.Name, err)
-		}
-		v, _ = schemas.LoadOrStore(t, resolved)
-	}
-	var instance any
-	dec := json.NewDecoder(bytes.NewReader(output))
-	if err := dec.Decode(&instance); err != nil {
-		return err
-	}
-	if err := v.(*jsonschema.Resolved).Validate(instance); err != nil {
-		return fmt.Errorf("the output of %s does not fit its schema: %w", t.Name, err)
-	}
-	return nil
 }
 
 // relativePath is where an artifact of a result lies, relative to the workspace.

@@ -19,8 +19,9 @@ import (
 const MaxInput = 16 << 20
 
 const (
-	maxDepth  = 32 // deeper than any input type
-	maxFaults = 8  // faults named in one answer
+	maxDepth  = 32      // deeper than any input type
+	maxValues = 1 << 17 // values and keys in one request: a value takes far more memory than its text
+	maxFaults = 8       // faults named in one answer
 )
 
 // Decode reads a request strictly: unknown and duplicate keys are refused, naming
@@ -37,15 +38,18 @@ func (t *Tool) Decode(raw []byte) (any, error) {
 		raw = []byte("{}")
 	}
 	n, err := parse(raw)
+	if err == errMany {
+		return nil, cutroom.Errorf(cutroom.Limit, "%s: %s", t.Name, err).WithHint("ask for less in one call")
+	}
 	if err != nil {
 		return nil, cutroom.Errorf(cutroom.Invalid, "%s: the input is not one JSON document: %s", t.Name, err).
 			WithHint("give one JSON object; `cutroom tool show %s` prints its schema", t.Name)
 	}
 	d.value(v, n, "", "")
-	if len(d.faults) == 0 {
+	if d.count == 0 {
 		check(v, &d)
 	}
-	if len(d.faults) > 0 {
+	if d.count > 0 {
 		return nil, d.err(t.Name)
 	}
 	return v.Interface(), nil
@@ -54,11 +58,11 @@ func (t *Tool) Decode(raw []byte) (any, error) {
 // Validate checks a typed input as Decode does after reading it: bounds, required
 // members and its own Validate method. Defaults are not filled in.
 func Validate(in any) error {
-	d := decoder{}
+	d := decoder{whole: true}
 	v := reflect.ValueOf(in)
 	bounds(v, "", "", &d)
 	check(v, &d)
-	if len(d.faults) > 0 {
+	if d.count > 0 {
 		return d.err(v.Type().String())
 	}
 	return nil
@@ -75,9 +79,17 @@ func check(v reflect.Value, d *decoder) {
 	}
 }
 
-type decoder struct{ faults []string }
+// decoder collects what is wrong: the first faults by their text, all by number.
+type decoder struct {
+	faults []string
+	count  int
+	whole  bool // a finished value is checked: elements of lists too
+}
 
 func (d *decoder) fault(path, format string, args ...any) {
+	if d.count++; d.count > maxFaults {
+		return
+	}
 	msg := fmt.Sprintf(format, args...)
 	if path != "" {
 		msg = strings.TrimPrefix(path, "/") + ": " + msg
@@ -86,13 +98,11 @@ func (d *decoder) fault(path, format string, args ...any) {
 }
 
 func (d *decoder) err(name string) error {
-	faults := d.faults
 	more := ""
-	if len(faults) > maxFaults {
-		more = fmt.Sprintf("; and %d more", len(faults)-maxFaults)
-		faults = faults[:maxFaults]
+	if d.count > maxFaults {
+		more = fmt.Sprintf("; and %d more", d.count-maxFaults)
 	}
-	return cutroom.Errorf(cutroom.Invalid, "%s: %s%s", name, strings.Join(faults, "; "), more)
+	return cutroom.Errorf(cutroom.Invalid, "%s: %s%s", name, strings.Join(d.faults, "; "), more)
 }
 
 // node is a parsed JSON value; numbers keep their digits.
@@ -105,7 +115,8 @@ type node struct {
 
 func parse(raw []byte) (node, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
-	n, err := parseValue(dec, 0)
+	left := maxValues
+	n, err := parseValue(dec, 0, &left)
 	if err != nil {
 		return node{}, plainSyntax(err)
 	}
@@ -124,17 +135,24 @@ func plainSyntax(err error) error {
 		}
 		return fmt.Errorf("bad JSON at byte %d", s.ByteOffset)
 	}
-	if err == errDeep {
+	if err == errDeep || err == errMany {
 		return err
 	}
 	return fmt.Errorf("the text ends too early")
 }
 
-var errDeep = fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+var (
+	errDeep = fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+	errMany = fmt.Errorf("the request holds more than %d values", maxValues)
+)
 
-func parseValue(dec *jsontext.Decoder, depth int) (node, error) {
+// parseValue reads one value; left counts down what the document may still hold.
+func parseValue(dec *jsontext.Decoder, depth int, left *int) (node, error) {
 	if depth > maxDepth {
 		return node{}, errDeep
+	}
+	if *left--; *left < 0 {
+		return node{}, errMany
 	}
 	tok, err := dec.ReadToken()
 	if err != nil {
@@ -157,7 +175,7 @@ func parseValue(dec *jsontext.Decoder, depth int) (node, error) {
 			}
 			n.names = append(n.names, key.String())
 		}
-		m, err := parseValue(dec, depth+1)
+		m, err := parseValue(dec, depth+1, left)
 		if err != nil {
 			return node{}, err
 		}
@@ -170,6 +188,7 @@ func parseValue(dec *jsontext.Decoder, depth int) (node, error) {
 // value sets v from n.
 func (d *decoder) value(v reflect.Value, n node, path string, tag reflect.StructTag) {
 	t := v.Type()
+	before := d.count
 	switch {
 	case t.Kind() == reflect.Pointer:
 		p := reflect.New(t.Elem())
@@ -208,7 +227,7 @@ func (d *decoder) value(v reflect.Value, n node, path string, tag reflect.Struct
 		d.fault(path, "it cannot be given")
 		return
 	}
-	if t.Kind() != reflect.Struct && t.Kind() != reflect.Pointer {
+	if d.count == before && t.Kind() != reflect.Struct && t.Kind() != reflect.Pointer {
 		bounds(v, path, tag, d)
 	}
 }
@@ -218,7 +237,7 @@ func (n node) what() string {
 	case '"':
 		return "a string"
 	case '0':
-		return n.text
+		return cut(n.text)
 	case '{':
 		return "an object"
 	case '[':
@@ -254,7 +273,7 @@ func (d *decoder) integer(v reflect.Value, n node, path string) {
 	if err != nil {
 		f, ferr := strconv.ParseFloat(n.text, 64)
 		if ferr != nil || f != float64(int64(f)) {
-			d.fault(path, "it has to be a whole number, not %s", n.text)
+			d.fault(path, "it has to be a whole number, not %s", cut(n.text))
 			return
 		}
 		i = int64(f)
@@ -376,6 +395,13 @@ func bounds(v reflect.Value, path string, tag reflect.StructTag, d *decoder) {
 	case t.Kind() == reflect.Slice:
 		if lo, hi := itemBounds(tag); (lo != nil && v.Len() < *lo) || (hi != nil && v.Len() > *hi) {
 			d.fault(path, "it has %d items; %s are allowed", v.Len(), tag.Get("items"))
+		}
+		for i := 0; d.whole && i < v.Len(); i++ {
+			bounds(v.Index(i), fmt.Sprintf("%s/%d", path, i), elemTag(tag), d)
+		}
+	case t.Kind() == reflect.Map:
+		for _, key := range v.MapKeys() {
+			bounds(v.MapIndex(key), path+"/"+key.String(), "", d)
 		}
 	case t.Kind() == reflect.Struct:
 		for _, f := range fieldsOf(t) {

@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -33,6 +35,18 @@ func Canonical(v any) ([]byte, error) {
 // lists as [], times in seconds.
 func Encode(v any) ([]byte, error) {
 	return json.Marshal(v, json.Deterministic(true), jsontext.EscapeForHTML(false))
+}
+
+// CheckOutput checks an output against the bounds, patterns and enumerations of its
+// schema. Both come from the same tags, so the typed value is checked as it is,
+// which costs microseconds where a resolved schema costs milliseconds.
+func (t *Tool) CheckOutput(out any) error {
+	d := decoder{whole: true}
+	bounds(reflect.ValueOf(out), "", "", &d)
+	if len(d.faults) > 0 {
+		return fmt.Errorf("the output of %s does not fit its schema: %s", t.Name, d.err(t.Name))
+	}
+	return nil
 }
 
 // DecodeOutput reads back what Encode wrote.

@@ -109,6 +109,37 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// What is refused costs no more memory than what is accepted, and its refusal no
+// more text than a person reads.
+func TestDecodeIsBounded(t *testing.T) {
+	t.Parallel()
+	const ok = `{"source":{"kind":"local_file","value":"a"}`
+	tl := testTool(t)
+	for in, code := range map[string]cutroom.Code{
+		ok + `,"at":[` + strings.Repeat("0,", maxValues) + `0]}`: cutroom.Limit,
+		ok + `,"x":[` + strings.Repeat("[],", maxValues) + `0]}`: cutroom.Limit,
+		ok + `,"at":[` + strings.Repeat(`"",`, 50000) + `""]}`:   cutroom.Invalid,
+		ok + `,"at":["` + strings.Repeat("é", 1<<20) + `"]}`:     cutroom.Invalid,
+		ok + `,"at":[` + strings.Repeat("9", 1<<20) + `]}`:       cutroom.Invalid,
+		ok + `,"width":` + strings.Repeat("9", 1<<20) + `}`:      cutroom.Invalid,
+		ok + `,"mode":` + strings.Repeat("9", 1<<20) + `}`:       cutroom.Invalid,
+		ok + `,"` + strings.Repeat("k", 1<<20) + `":1}`:          cutroom.Invalid,
+	} {
+		_, err := tl.Decode([]byte(in))
+		if err == nil {
+			t.Errorf("%.80s… passed", in)
+			continue
+		}
+		if e := cutroom.AsError(err); e.Code != code || len(e.Msg) > 2000 {
+			t.Errorf("%.80s…: %s with %d bytes of text, want %s: %.300s", in, e.Code, len(e.Msg), code, e.Msg)
+		}
+	}
+	_, err := tl.Decode([]byte(ok + `,"width":"wide"}`))
+	if e := cutroom.AsError(err); strings.Contains(e.Msg, "less than") {
+		t.Errorf("a value that could not be read is compared all the same: %s", e.Msg)
+	}
+}
+
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(testTool(t).InputSchema())
