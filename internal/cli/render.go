@@ -15,13 +15,15 @@ import (
 	"cutroom/internal/engine"
 )
 
-// render prints an answer for people: a timeline as one, anything else as its
-// members, one a line.
+// render prints an answer for people: a timeline and what bears on a question as
+// such, anything else as its members, one a line.
 func (a *App) render(reply *engine.Reply) error {
 	var b bytes.Buffer
 	var err error
 	if w, ok := timelineOf(reply.JSON); ok {
 		w.write(&b)
+	} else if answer, ok := answerOf(reply.JSON); ok {
+		answer.write(&b)
 	} else {
 		err = readable(&b, reply.JSON)
 	}
@@ -35,10 +37,14 @@ func (a *App) render(reply *engine.Reply) error {
 
 // closing says where the files are and what can be done next.
 func (a *App) closing(b *bytes.Buffer, reply *engine.Reply) {
-	if len(reply.Record.Artifacts) > 0 {
-		fmt.Fprintf(b, "\nfiles   %s\n", clean(commonFolder(reply.Record.Artifacts)))
+	named := !a.flags.quiet && reply.Run != ""
+	if !bytes.HasSuffix(b.Bytes(), []byte("\n")) || len(reply.Record.Artifacts) > 0 || named {
+		fmt.Fprintln(b)
 	}
-	if a.flags.quiet || reply.Run == "" {
+	if len(reply.Record.Artifacts) > 0 {
+		fmt.Fprintf(b, "files   %s\n", clean(commonFolder(reply.Record.Artifacts)))
+	}
+	if !named {
 		return
 	}
 	reused := ""
@@ -64,6 +70,9 @@ func commonFolder(refs []cutroom.ArtifactRef) string {
 
 // hidden are members that a person finds elsewhere in the rendering.
 var hidden = []string{"provenance", "artifacts", "untrusted_content", "retention_policy"}
+
+// hiddenWithin is what says nothing at every single entry.
+var hiddenWithin = []string{"untrusted_content"}
 
 // readable writes a JSON document as indented lines. Member order is the
 // document's own; what is empty is left out.
@@ -96,12 +105,16 @@ func object(w io.Writer, doc jsontext.Value, indent string, skip []string) error
 func member(w io.Writer, name string, v jsontext.Value, indent string) error {
 	switch v.Kind() {
 	case '{':
+		if f, ok := artifactOf(v); ok {
+			fmt.Fprintln(w, name+artifactText(f))
+			return nil
+		}
 		if line, ok := oneLine(v); ok {
 			fmt.Fprintln(w, name+line)
 			return nil
 		}
 		fmt.Fprintln(w, strings.TrimRight(name, " "))
-		return object(w, v, indent+"  ", nil)
+		return object(w, v, indent+"  ", hiddenWithin)
 	case '[':
 		items, err := itemsOf(v)
 		if err != nil {
@@ -128,12 +141,20 @@ func item(w io.Writer, v jsontext.Value, indent string) error {
 		fmt.Fprintln(w, indent+"- "+scalarText(v))
 		return nil
 	}
+	if f, ok := artifactOf(v); ok {
+		fmt.Fprintln(w, indent+"- "+artifactText(f))
+		return nil
+	}
+	if c, ok := cueOf(v); ok {
+		fmt.Fprintln(w, indent+c.text())
+		return nil
+	}
 	if line, ok := oneLine(v); ok {
 		fmt.Fprintln(w, indent+"- "+line)
 		return nil
 	}
 	fmt.Fprintln(w, indent+"-")
-	return object(w, v, indent+"  ", nil)
+	return object(w, v, indent+"  ", hiddenWithin)
 }
 
 // oneLine writes a small object of scalars on one line.

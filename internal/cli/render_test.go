@@ -202,3 +202,58 @@ func TestLengthsOfTime(t *testing.T) {
 		}
 	}
 }
+
+func TestReadableAnswers(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	a, ok := answerOf([]byte(`{"status":"completed","question":"when?\u001b[2J","relevant":[{"event":{"timestamp_seconds":40.16,
+		"end_seconds":40.608,"kind":"spoken","text":"Banana.","confidence":"high"},"score":1,"why":"matches banana"}],
+		"frames":[{"relative_path":"s/frame-0001.jpg","sha256":"` + strings.Repeat("0", 64) + `","size_bytes":1,"media_type":"image/jpeg","timestamp_seconds":40}],
+		"limitations":["nobody looked"]}`))
+	if !ok {
+		t.Fatal("not taken for an answer")
+	}
+	a.write(&b)
+	want := `completed · when?␛[2J
+
+0:00:40.160 – 0:00:40.608  said   Banana.
+                                  because: matches banana
+
+to know:
+  - nobody looked
+
+frames:
+  - s/frame-0001.jpg  0:00:40.000
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+	if _, ok := answerOf([]byte(`{"question":"when?","relevant":[],"timeline":[]}`)); ok {
+		t.Error("a watch with a question is taken for an answer")
+	}
+}
+
+func TestReadableArtifactsAndCues(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	err := readable(&b, []byte(`{"audio":{"relative_path":"s/audio.wav","sha256":"`+strings.Repeat("0", 64)+`","size_bytes":1,"media_type":"audio/wav"},
+		"segments":[{"start_seconds":0.5,"end_seconds":2,"text":"hi\nthere","untrusted_content":true,"speaker":"Ann","unreliable":true}],
+		"media":{"untrusted_content":true,"streams":[{"index":0,"deep":{"a":[1]}}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `audio     s/audio.wav
+segments
+  0:00:00.500 – 0:00:02.000  Ann: hi / there  (unsure)
+media
+  streams
+    -
+      index  0
+      deep
+        a
+          - 1
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -65,6 +65,7 @@ func matchText(question string, events []Event) (scores []float64, why [][]strin
 	}
 	slices.Sort(query)
 	query = slices.Compact(query)
+	asked := wordsOfTerms(question)
 	docs := make([]map[string]int, len(events))
 	lengths := make([]int, len(events))
 	total, holders, texts := 0, map[string]int{}, 0
@@ -93,7 +94,7 @@ func matchText(question string, events []Event) (scores []float64, why [][]strin
 			tf := float64(d[q])
 			length := float64(lengths[i]) * float64(texts) / float64(max(total, 1))
 			scores[i] += idf * tf * (bm25K + 1) / (tf + bm25K*(1-bm25B+bm25B*length))
-			why[i] = append(why[i], q)
+			why[i] = append(why[i], asked[q])
 		}
 		if events[i].Kind == Uncertain {
 			scores[i] *= doubtFactor
@@ -140,9 +141,17 @@ func addNearby(scores []float64, why [][]string, events []Event, nearby cutroom.
 		}
 		if from >= 0 && best > 0 {
 			scores[i] += best
-			why[i] = append(why[i], fmt.Sprintf("within %s s of a match at %s", roundUp(apart(e, events[from])), events[from].TimestampSeconds.Clock()))
+			why[i] = append(why[i], besideMatch(apart(e, events[from]), events[from].TimestampSeconds))
 		}
 	}
+}
+
+// besideMatch says how far a match is, and where.
+func besideMatch(apart, at cutroom.Micros) string {
+	if apart == 0 {
+		return "at the same time as the match at " + at.Clock()
+	}
+	return fmt.Sprintf("within %s s of the match at %s", roundUp(apart), at.Clock())
 }
 
 // roundUp returns t in seconds, rounded up to a tenth.

@@ -36,8 +36,8 @@ func TestRank(t *testing.T) {
 		why      string // what its reason has to hold
 		count    int    // 0: any
 	}{
-		{"When does he say bananas?", "Banana.", "matches banana", 0},
-		{"what errors are shown", "Error:", "matches error", 0},
+		{"When does he say bananas?", "Banana.", "matches bananas", 0},
+		{"what errors are shown", "Error:", "matches errors", 0},
 		{"what happens at 40 seconds", "Banana.", "at the time named (40 seconds)", 0},
 		{"what is at 0:40?", "Banana.", "(0:40)", 0},
 		{"the last 10 seconds", "Thanks", "last 10 seconds", 0},
@@ -45,7 +45,7 @@ func TestRank(t *testing.T) {
 		{"что на 40-й секунде", "Banana.", "40-й секунде", 0},
 		{"远大抱负", "任何", "远大", 0},
 		{"how does it end? at the end", "Thanks", "the end", 0},
-		{"refusing connections", "Error:", "connection, refus", 0},
+		{"refusing connections", "Error:", "connections, refusing", 0},
 		{"helicopter", "", "", 0},
 		{"???", "", "", 0},
 		{"", "", "", 0},
@@ -66,7 +66,7 @@ func TestRank(t *testing.T) {
 func TestRankKeepsWhatIsBesideAMatch(t *testing.T) {
 	t.Parallel()
 	got := Rank("connection error", talk(), RankOptions{Max: 2})
-	if len(got) != 2 || got[1].Event.Text != "And here the page breaks." || !strings.HasPrefix(got[1].Why, "within 0 s of a match at 0:00:25.000") {
+	if len(got) != 2 || got[1].Event.Text != "And here the page breaks." || !strings.HasPrefix(got[1].Why, "at the same time as the match at 0:00:25.000") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -25,6 +25,24 @@ func terms(s string) []string {
 	return out
 }
 
+// wordsOfTerms returns, for each search term of s, what a reader recognises: the word
+// of s that it stems from, or the term itself where words are not separated.
+func wordsOfTerms(s string) map[string]string {
+	shown := map[string]string{}
+	for _, w := range words(s) {
+		ts := terms(w)
+		for _, t := range ts {
+			if _, ok := shown[t]; ok {
+				continue
+			}
+			if shown[t] = t; len(ts) == 1 {
+				shown[t] = w
+			}
+		}
+	}
+	return shown
+}
+
 func firstRune(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
 	return r
