@@ -46,17 +46,36 @@ func FindFolders() (Folders, error) {
 	return f, nil
 }
 
-// FindWorkspace returns the nearest folder at or above dir that holds .cutroom or
-// a cutroom.yaml, else dir itself. The user's own folders are not a workspace.
+// FindWorkspace returns the nearest folder at or above dir that holds a cutroom.yaml
+// or .cutroom, else dir itself.
+//
+// Above dir not every mark counts, since a workspace is what an agent may read. A
+// folder that everyone may write to was marked by anyone. And .cutroom is made by any
+// call: one stray call in the home folder or at / would make all beneath it one
+// workspace. A cutroom.yaml there is somebody's intention.
 func FindWorkspace(dir string) string {
+	home, _ := os.UserHomeDir() // "" is no folder on the way
 	for d := dir; ; d = filepath.Dir(d) {
-		for _, mark := range []string{".cutroom", Name} {
-			if _, err := os.Lstat(filepath.Join(d, mark)); err == nil {
-				return d
-			}
+		top := d == filepath.Dir(d)
+		if marked(d, Name) && (d == dir || !open(d)) {
+			return d
 		}
-		if d == filepath.Dir(d) {
+		if marked(d, ".cutroom") && (d == dir || !open(d) && !top && d != home) {
+			return d
+		}
+		if top {
 			return dir
 		}
 	}
+}
+
+func marked(dir, mark string) bool {
+	_, err := os.Lstat(filepath.Join(dir, mark))
+	return err == nil
+}
+
+// open reports whether everyone may make files in dir, as in /tmp.
+func open(dir string) bool {
+	info, err := os.Stat(dir)
+	return err != nil || info.Mode().Perm()&0o002 != 0
 }
