@@ -41,14 +41,14 @@ func (c *calling) declare(cmd *cobra.Command, t *tool.Tool) {
 	}
 }
 
-// toolCommand makes the command that calls t. A loose one takes plain text for a
-// transcript.
-func (a *App) toolCommand(t *tool.Tool, name string, loose bool) *cobra.Command {
+// toolCommand makes the command name beneath parent that calls t. A loose one takes
+// plain text for a transcript.
+func (a *App) toolCommand(t *tool.Tool, parent, name string, loose bool) *cobra.Command {
 	b, c := bind(t), &calling{}
 	cmd := &cobra.Command{
 		Use: strings.TrimSpace(name + " " + b.words()), Short: t.Summary,
 		Long:    t.Summary + "\n\n" + t.Description,
-		Example: example(t, name),
+		Example: b.examples(parent + " " + name),
 	}
 	if under := strings.ReplaceAll(name, "-", "_"); under != name {
 		cmd.Aliases = []string{under}
@@ -69,18 +69,6 @@ func (a *App) toolCommand(t *tool.Tool, name string, loose bool) *cobra.Command 
 		return a.invoke(cmd.Context(), t.Name, input, who, c)
 	}
 	return cmd
-}
-
-// example shows the first example of the spec as JSON for invoke.
-func example(t *tool.Tool, name string) string {
-	if len(t.Examples) == 0 {
-		return ""
-	}
-	raw, err := tool.Encode(t.Examples[0])
-	if err != nil {
-		return ""
-	}
-	return "  echo '" + strings.ReplaceAll(string(raw), "'", `'\''`) + "' | cutroom tool invoke " + t.Name + " --input -"
 }
 
 // invoke makes the call and prints its answer.

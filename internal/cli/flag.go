@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -112,7 +113,7 @@ func (b *binding) declare(cmd *cobra.Command) {
 func isSource(p tool.Param) bool { return p.Kind == tool.ParamSource }
 
 func (f *flagText) usage() string {
-	u := strings.TrimSuffix(f.param.Doc, ".")
+	u := lowerFirst(strings.TrimSuffix(f.param.Doc, "."))
 	if len(f.param.Enum) > 0 {
 		u += ": " + strings.Join(f.param.Enum, ", ")
 	}
@@ -129,6 +130,19 @@ func (f *flagText) usage() string {
 		u += " (required)"
 	}
 	return u
+}
+
+// lowerFirst makes a sentence one of the phrases of help, unless it begins with a
+// name such as SHA-256.
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	if next, _ := utf8.DecodeRuneInString(s[n:]); unicode.IsUpper(next) {
+		return s
+	}
+	return string(unicode.ToLower(r)) + s[n:]
 }
 
 // words is the command line after the command's name, for its help.

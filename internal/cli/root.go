@@ -31,6 +31,7 @@ func (a *App) root() *cobra.Command {
 	root.SetErr(a.Stderr)
 	root.SetIn(a.Stdin)
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(plainUsage(root.UsageFunc()))
 	root.AddGroup(
 		&cobra.Group{ID: groupTools, Title: "Tools:"},
 		&cobra.Group{ID: groupResults, Title: "Results:"},
@@ -67,9 +68,9 @@ func (a *App) addTools(root *cobra.Command) {
 			RunE: a.help,
 		}
 		for _, t := range f.Tools() {
-			family.AddCommand(a.toolCommand(t, dashed(t.Verb()), false))
+			family.AddCommand(a.toolCommand(t, "cutroom "+f.Name, dashed(t.Verb()), false))
 			if t.Short != "" {
-				short := a.toolCommand(t, dashed(t.Short), false)
+				short := a.toolCommand(t, "cutroom", dashed(t.Short), false)
 				short.GroupID = groupTools
 				root.AddCommand(short)
 			}

@@ -21,7 +21,7 @@ func (a *App) toolCommands() *cobra.Command {
 	}
 	cmd.AddCommand(a.toolListCommand(), a.toolShowCommand(), a.toolInvokeCommand())
 	if t, ok := a.registry.Find("media.watch"); ok {
-		cmd.AddCommand(a.toolCommand(t, "watch", true))
+		cmd.AddCommand(a.toolCommand(t, "cutroom tool", "watch", true))
 	}
 	return cmd
 }

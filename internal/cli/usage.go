@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,6 +34,26 @@ func usagef(format string, args ...any) usageError {
 func (e usageError) withHint(format string, args ...any) usageError {
 	e.hint = fmt.Sprintf(format, args...)
 	return e
+}
+
+// plainUsage is usual without what the flag library adds to some flags only: booleans
+// are bare, and a default stands as it would be typed.
+func plainUsage(usual func(*cobra.Command) error) func(*cobra.Command) error {
+	const choice = "[=true|false]"
+	quoted := regexp.MustCompile(`\(default "(.*)"\)\n`)
+	return func(cmd *cobra.Command) error {
+		out := cmd.OutOrStderr()
+		var b bytes.Buffer
+		cmd.SetOut(&b)
+		err := usual(cmd)
+		cmd.SetOut(out)
+		if err != nil {
+			return err
+		}
+		text := strings.ReplaceAll(b.String(), choice, strings.Repeat(" ", len(choice)))
+		_, err = io.WriteString(out, quoted.ReplaceAllString(text, "(default $1)\n"))
+		return err
+	}
 }
 
 // unknownCommand is the argument check of a command that only has subcommands.

@@ -148,6 +148,9 @@ func paramsOf(t reflect.Type, path []string, required bool) []Param {
 			typ, repeat = typ.Elem(), true
 		}
 		kind := paramKind(typ)
+		if kind == "" && repeat {
+			kind = ParamJSON // flags cannot tell the members of one entry from those of the next
+		}
 		if kind == "" {
 			params = append(params, paramsOf(typ, at, required && !f.optional)...)
 			continue
