@@ -3,8 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"cutroom"
@@ -74,5 +78,56 @@ func TestOwnSpeechEngine(t *testing.T) {
 	said := kinds(r.Timeline, evidence.Spoken)
 	if len(said) != 1 || said[0].Text != "hola mundo" || said[0].TimestampSeconds != cutroom.Micros(500_000) || r.TranscriptMethod != "speech" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestOwnSpeechService: a service on this machine listens where the operator named
+// one; an address elsewhere is refused before anything is sent.
+func TestOwnSpeechService(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		file, header, err := r.FormFile("file")
+		if err != nil || header.Size < 16000 || r.Header.Get("Authorization") != "Bearer token" {
+			t.Errorf("%v, %v", err, r.Header)
+			return
+		}
+		file.Close()
+		_, _ = io.WriteString(w, `{"language":"spanish","duration":3,"segments":[{"start":0.25,"end":1,"text":"buenos días"}]}`)
+	}))
+	defer srv.Close()
+	home, dir := t.TempDir(), t.TempDir()
+	clip(t, filepath.Join(dir, "clip.mp4"))
+	configure := func(url string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(home, "config"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("speech:\n  endpoint:\n    url: %s/v1/audio/transcriptions\n    key: env:SPEECH_TOKEN\n", url)
+		if err := os.WriteFile(filepath.Join(home, "config", "cutroom.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(args ...string) []byte {
+		c := command(t, dir, args...)
+		c.Env = append(c.Env, "CUTROOM_HOME="+home, "SPEECH_TOKEN=token")
+		out, _ := c.Output()
+		return out
+	}
+	configure(srv.URL)
+	in("setup", "--json")
+	var r media.WatchResult
+	if err := json.Unmarshal(in("watch", "clip.mp4", "--mode", "transcript", "--json", "--quiet"), &r); err != nil {
+		t.Fatal(err)
+	}
+	said := kinds(r.Timeline, evidence.Spoken)
+	if len(said) != 1 || said[0].Text != "buenos días" || said[0].TimestampSeconds != 250_000 {
+		t.Errorf("%+v", r)
+	}
+	configure("https://api.example.com")
+	if err := json.Unmarshal(in("watch", "clip.mp4", "--mode", "transcript", "--json", "--quiet"), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.PartialReasons) != 1 || !strings.Contains(r.PartialReasons[0], "another machine") {
+		t.Errorf("an address elsewhere is answered with %q", r.PartialReasons)
 	}
 }

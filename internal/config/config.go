@@ -10,8 +10,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,8 +63,17 @@ type Sandbox struct {
 
 // Speech chooses the speech engine.
 type Speech struct {
-	Model  string `yaml:"model" doc:"Built-in English model: base (better) or tiny (faster). Default base."`
-	Engine Engine `yaml:"engine" doc:"An engine of your own, pinned by cutroom setup."`
+	Model    string   `yaml:"model" doc:"Built-in English model: base (better) or tiny (faster). Default base."`
+	Engine   Engine   `yaml:"engine" doc:"An engine of your own, pinned by cutroom setup."`
+	Endpoint Endpoint `yaml:"endpoint" doc:"A speech service of your own on this machine."`
+}
+
+// Endpoint is a speech service with OpenAI's form of /v1/audio/transcriptions.
+type Endpoint struct {
+	URL    string   `yaml:"url" doc:"Address of the request, on this machine, e.g. http://127.0.0.1:8080/v1/audio/transcriptions."`
+	Model  string   `yaml:"model" doc:"Model that it is asked for."`
+	Key    string   `yaml:"key" doc:"Where its bearer token is: env:NAME or file:PATH. Never the token itself."`
+	Speaks []string `yaml:"speaks" doc:"Languages that it speaks, as BCP 47 tags; empty means any."`
 }
 
 // Engine is a speech engine of the operator's own.
@@ -100,17 +107,32 @@ func plainYAML(err error) error {
 			WithHint("check indentation and quotes; see docs/reference/config.md")
 	}
 	var faults []string
-	for _, line := range te.Errors {
+	for i, line := range te.Errors {
+		if i == maxFaults {
+			faults = append(faults, fmt.Sprintf("and %d more", len(te.Errors)-i))
+			break
+		}
 		at, key, ok := strings.Cut(line, ": field ")
 		if !ok {
 			faults = append(faults, line)
 			continue
 		}
 		key, _, _ = strings.Cut(key, " ")
-		faults = append(faults, fmt.Sprintf("%s: unknown key %q", at, key))
+		faults = append(faults, fmt.Sprintf("%s: unknown key %q", at, short(key)))
 	}
 	return cutroom.Errorf(cutroom.Invalid, "%s", strings.Join(faults, "; ")).
 		WithHint("known keys: %s", strings.Join(Keys(), ", "))
+}
+
+// maxFaults bounds how many faults of a file one error names.
+const maxFaults = 8
+
+// short is the beginning of a key, enough to find it by.
+func short(key string) string {
+	if r := []rune(key); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return key
 }
 
 func (c Config) check() error {
@@ -134,6 +156,9 @@ func (c Config) check() error {
 	if !slices.Contains([]string{"", "floor", "namespaces"}, c.Sandbox.Require) {
 		return cutroom.Errorf(cutroom.Invalid, "sandbox.require is %q", c.Sandbox.Require).WithHint("use floor or namespaces; nothing runs outside a sandbox")
 	}
+	if k := c.Speech.Endpoint.Key; k != "" && !strings.HasPrefix(k, "env:") && !strings.HasPrefix(k, "file:/") {
+		return cutroom.Errorf(cutroom.Invalid, "speech.endpoint.key is not a reference").WithHint("name where the token is: env:NAME or file:/PATH")
+	}
 	if m := c.Speech.Engine.Model; m != "" && !filepath.IsAbs(m) {
 		return cutroom.Errorf(cutroom.Invalid, "speech.engine.model is %q", m).WithHint("give the absolute path of the model file")
 	}
@@ -148,21 +173,31 @@ func (c Config) check() error {
 	return nil
 }
 
+// MaxFile bounds a config file, in bytes: a few lines are all it holds.
+const MaxFile = 1 << 20
+
+// File is the text of one config file; Path is what errors call it. A file that
+// does not exist has no text.
+type File struct {
+	Path string
+	Text []byte
+}
+
 // Load reads the user's file and then the workspace's. The second can only narrow:
 // its limits count where they are lower, its bounds are kept apart in the second
 // result, and it cannot choose programs, weaken the sandbox or name an engine.
-func Load(user, workspace string) (Config, Config, error) {
-	c, err := read(user)
+func Load(user, workspace File) (Config, Config, error) {
+	c, err := user.parse()
 	if err != nil {
 		return Config{}, Config{}, err
 	}
-	w, err := read(workspace)
+	w, err := workspace.parse()
 	if err != nil {
 		return Config{}, Config{}, err
 	}
-	if len(w.Programs) > 0 || w.Speech.Engine.Run != "" || len(w.Roots) > 0 {
+	if len(w.Programs) > 0 || w.Speech.Engine.Run != "" || w.Speech.Endpoint.URL != "" || len(w.Roots) > 0 {
 		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs or roots", Name).
-			WithHint("only the user's own file may: move the lines to %s", user)
+			WithHint("only the user's own file may: move the lines to %s", user.Path)
 	}
 	c.Limits = c.Limits.narrow(w.Limits)
 	if w.Sandbox.Require == "namespaces" {
@@ -193,20 +228,10 @@ func (l Limits) narrow(w Limits) Limits {
 	}
 }
 
-func read(path string) (Config, error) {
-	if path == "" {
-		return Config{}, nil
-	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Config{}, nil
-	}
-	if err != nil {
-		return Config{}, cutroom.Errorf(cutroom.Invalid, "the config file cannot be read").WithCause(err).WithHint("check the permissions of %s", path)
-	}
-	c, err := Parse(data)
+func (f File) parse() (Config, error) {
+	c, err := Parse(f.Text)
 	if e, ok := errors.AsType[*cutroom.Error](err); ok {
-		e.Msg = path + ": " + e.Msg
+		e.Msg = f.Path + ": " + e.Msg
 		return Config{}, e
 	}
 	return c, err

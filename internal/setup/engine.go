@@ -94,8 +94,8 @@ func (f *finder) tryEngine(pin sandbox.Pin, t *speech.Template) error {
 // applicable leaves out what only an engine of the operator's own would need, when
 // none is configured.
 func (s settings) applicable(n tool.Needs) tool.Needs {
-	if s.speechEngine() == nil {
-		n.Optional = slices.DeleteFunc(slices.Clone(n.Optional), func(o tool.Optional) bool { return o.Program == video.SpeechEngine })
-	}
+	n.Optional = slices.DeleteFunc(slices.Clone(n.Optional), func(o tool.Optional) bool {
+		return o.Program == video.SpeechEngine && s.speechEngine() == nil || o.Program == video.SpeechService && s.speechService() == nil
+	})
 	return n
 }

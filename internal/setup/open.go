@@ -60,8 +60,49 @@ func settle(dir, root string) (settings, error) {
 	if s.workspace, err = workspace(dir, root); err != nil {
 		return s, err
 	}
-	s.config, s.narrower, err = config.Load(filepath.Join(s.folders.Config, config.Name), filepath.Join(s.workspace, config.Name))
+	user, err := configFile(s.folders.Config, true)
+	if err != nil {
+		return s, err
+	}
+	own, err := configFile(s.workspace, false)
+	if err != nil {
+		return s, err
+	}
+	s.config, s.narrower, err = config.Load(user, own)
 	return s, err
+}
+
+// configFile reads the config file of a folder. The user's own may be a link; in a
+// workspace, which is not trusted, a link would show the lines of another file in
+// an error, and a FIFO would never end.
+func configFile(folder string, links bool) (config.File, error) {
+	path := filepath.Join(folder, config.Name)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return config.File{Path: path}, nil
+	}
+	at := path
+	if links {
+		if r, err := filepath.EvalSymlinks(path); err == nil {
+			at = r
+		}
+	}
+	unreadable := func(err error) error {
+		return cutroom.Errorf(cutroom.Invalid, "the config file %q cannot be read: %w", path, err).
+			WithHint("make it a plain file that you may read")
+	}
+	f, err := stage.OpenBeneath(filepath.Dir(at), filepath.Base(at))
+	if err != nil {
+		return config.File{}, unreadable(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, config.MaxFile+1))
+	if err != nil {
+		return config.File{}, unreadable(err)
+	}
+	if len(text) > config.MaxFile {
+		return config.File{}, cutroom.Errorf(cutroom.Limit, "the config file %q is larger than %d bytes", path, config.MaxFile)
+	}
+	return config.File{Path: path, Text: text}, nil
 }
 
 // workspace is the folder named, or the nearest one that is a workspace.
@@ -130,7 +171,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
 		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Policy: s.policy(),
-		Settings: tool.Settings{SpeechModel: s.config.Speech.Model, SpeechEngine: s.speechEngine()},
+		Settings: tool.Settings{SpeechModel: s.config.Speech.Model, SpeechEngine: s.speechEngine(), SpeechService: s.serviceSpeaks()},
 		Limits: tool.Bounds{
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
 			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,

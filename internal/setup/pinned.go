@@ -10,6 +10,7 @@ import (
 	"cutroom/internal/config"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/ocr"
+	"cutroom/internal/provider"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/tools/video"
@@ -22,10 +23,12 @@ type Pinned struct {
 	load      func() (*sandbox.Toolchain, error)
 	box       func() (*sandbox.Sandbox, error)
 	abilities func() ffmpeg.Abilities
+	service   *provider.Speech // the operator's speech service, nil when there is none
+	key       string           // where its token is
 }
 
 func newPinned(s settings, key []byte, debug io.Writer) *Pinned {
-	p := &Pinned{}
+	p := &Pinned{service: s.speechService(), key: s.config.Speech.Endpoint.Key}
 	p.load = sync.OnceValues(func() (*sandbox.Toolchain, error) {
 		t, err := sandbox.LoadToolchain(s.toolchain(), key)
 		if err != nil {
@@ -77,12 +80,18 @@ func (p *Pinned) pin(program string) (sandbox.Pin, bool) {
 // Fingerprint identifies a program with its libraries and models; "" when it is not
 // pinned.
 func (p *Pinned) Fingerprint(program string) cutroom.Digest {
+	if program == video.SpeechService && p.service != nil {
+		return p.service.ID()
+	}
 	pin, _ := p.pin(program)
 	return pin.Fingerprint
 }
 
 // Version is the program's version line.
 func (p *Pinned) Version(program string) string {
+	if program == video.SpeechService && p.service != nil {
+		return "speech service " + p.service.ID().Short()
+	}
 	pin, _ := p.pin(program)
 	return pin.Version
 }
@@ -102,8 +111,12 @@ func (p *Pinned) Languages() []string {
 	return ocr.Languages(files)
 }
 
-// Run runs one program in the sandbox.
+// Run runs one program in the sandbox. The operator's speech service is no program:
+// it is asked over a loopback address.
 func (p *Pinned) Run(ctx context.Context, c argv.Command, g sandbox.Grant) (argv.Result, error) {
+	if c.Program == video.SpeechService && p.service != nil {
+		return p.ask(ctx, c, g.Dir)
+	}
 	box, err := p.box()
 	if err != nil {
 		return argv.Result{}, err

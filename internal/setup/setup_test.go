@@ -3,6 +3,7 @@ package setup
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -283,5 +284,44 @@ func TestSpeechEngineOfTheOperator(t *testing.T) {
 	defer i.Close()
 	if _, err := i.Toolchain.Run(t.Context(), argv.Command{Step: "v", Program: "ffprobe", Args: argv.Words("-version")}, sandbox.Grant{Dir: t.TempDir()}); err != nil {
 		t.Errorf("ffprobe, once the engine is configured no more: %v", err)
+	}
+}
+
+// A config file of a workspace is read only when it is a plain, small file: no link
+// shows another file's lines in an error, no FIFO holds the call up.
+func TestConfigOfAHostileWorkspace(t *testing.T) {
+	dir := home(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("hunter2: x\nspeech: hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, put := range map[string]func(path string) error{
+		"link":   func(p string) error { return os.Symlink(secret, p) },
+		"device": func(p string) error { return os.Symlink("/dev/zero", p) },
+		"fifo":   func(p string) error { return exec.Command("mkfifo", p).Run() },
+		"folder": func(p string) error { return os.Mkdir(p, 0o700) },
+		"huge":   func(p string) error { return os.WriteFile(p, make([]byte, config.MaxFile+1), 0o600) },
+	} {
+		workspace := t.TempDir()
+		if err := put(filepath.Join(workspace, config.Name)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := settle(workspace, "")
+		if e := cutroom.AsError(err); e == nil || e.Code == cutroom.Internal || strings.Contains(e.Error(), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "config"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(plain, []byte("limits: {max_frames: 7}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(plain, filepath.Join(dir, "config", config.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := settle(t.TempDir(), ""); err != nil || s.config.Limits.MaxFrames != 7 {
+		t.Errorf("the user's own file may be a link: %+v, %v", s.config.Limits, err)
 	}
 }

@@ -45,6 +45,9 @@ type Facts struct {
 type Settings struct {
 	SpeechModel  string           `json:"speech_model,omitempty"`  // base or tiny
 	SpeechEngine *speech.Template `json:"speech_engine,omitempty"` // of the operator's own
+	// SpeechService lists the languages of the operator's speech service, nil when
+	// there is none; an empty list is any.
+	SpeechService *[]string `json:"speech_service,omitempty"`
 }
 
 // Has says whether a program is pinned.

@@ -17,6 +17,7 @@ type listening struct {
 	offset   cutroom.Micros
 	length   cutroom.Micros
 	own      *speech.Template // the operator's engine, when it listens
+	service  bool             // the operator's service listens
 	reasons  []string
 }
 
@@ -31,7 +32,10 @@ func planSpeech(f tool.Facts, in TranscriptInput, file tool.Input, st *listening
 	if own != nil && (!f.Has(SpeechEngine) || !own.Speaks(in.Language)) {
 		own = nil
 	}
-	if (own == nil && !f.Has("speech")) || !f.Has("ffmpeg") {
+	if speaks := f.Settings.SpeechService; own == nil && speaks != nil && f.Has(SpeechService) {
+		st.service = speech.Template{Languages: *speaks}.Speaks(in.Language)
+	}
+	if (own == nil && !st.service && !f.Has("speech")) || !f.Has("ffmpeg") {
 		return none("nobody listened: the speech engine is not installed (run `cutroom doctor`)")
 	}
 	if len(file.Media.AudioStreams()) == 0 {
@@ -51,6 +55,9 @@ func planSpeech(f tool.Facts, in TranscriptInput, file tool.Input, st *listening
 	listen := speech.Command("speech", "speech.wav", speech.Options{
 		Model: speech.Model(f.Settings.SpeechModel), Language: in.Language, Length: st.length,
 	})
+	if st.service {
+		listen = argv.Command{Step: "speech", Program: SpeechService, Args: []argv.Atom{argv.Out("speech.wav"), argv.Word(in.Language)}, Stage: "asking the speech service"}
+	}
 	if own != nil {
 		if listen, err = own.Command("speech", "speech.wav", in.Language); err != nil {
 			return tool.Plan{}, err
@@ -59,8 +66,11 @@ func planSpeech(f tool.Facts, in TranscriptInput, file tool.Input, st *listening
 	return tool.Plan{State: st, Steps: []argv.Command{cut.Command, listen}}, nil
 }
 
-// SpeechEngine is the toolchain's name of a speech engine of the operator's own.
-const SpeechEngine = "speech-engine"
+// The toolchain's names of what the operator brings.
+const (
+	SpeechEngine  = "speech-engine"  // a program
+	SpeechService = "speech-service" // a service on this machine
+)
 
 // speech takes what the engine heard. Words that were not understood stay, marked.
 func (out *TranscriptOutput) speech(r tool.Results, in TranscriptInput, st *listening) error {
@@ -100,6 +110,10 @@ type heard struct {
 
 // result reads what the engine left.
 func (st *listening) result(r tool.Results, res argv.Result) (heard, error) {
+	if st.service {
+		t, err := speech.ReadJSON("speech service", res.Stdout, st.length)
+		return heard{Transcript: t}, err
+	}
 	if st.own == nil {
 		t, err := speech.Result(res)
 		return heard{Transcript: t}, err

@@ -33,6 +33,7 @@ var Transcript = tool.Add(Family, tool.Spec[TranscriptInput, TranscriptOutput]{
 		{Program: "ffprobe", When: "allow: embedded or speech"},
 		{Program: "ffmpeg", When: "allow: embedded or speech"},
 		{Program: "speech", When: "allow: speech; without it the result says that nobody listened"},
+		{Program: SpeechService, When: "allow: speech, with a speech service of the operator's own on this machine (speech.endpoint in cutroom.yaml)"},
 		{Program: SpeechEngine, When: "allow: speech, with an engine of the operator's own (speech.engine in cutroom.yaml)"},
 	}},
 	Formats: transcriptFormats,
