@@ -35,6 +35,7 @@ func TestAddATool(t *testing.T) {
 	}
 	inTree(t, tree, "go", "build", "-o", "bin/cutroom", "./cmd/cutroom")
 	inTree(t, tree, "go", "generate", "./internal/docgen")
+	inTree(t, tree, "go", "test", "./internal/tools", "./internal/docgen/...", ".")
 
 	reference, err := os.ReadFile(filepath.Join(tree, "docs", "reference", "tools", "media.length.md"))
 	if err != nil || !bytes.Contains(reference, []byte("Say how long a recording is")) {

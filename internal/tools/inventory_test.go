@@ -204,26 +204,23 @@ func TestSchemasAreTheSnapshots(t *testing.T) {
 	dir := filepath.Join(testenv.Root(t), "testdata", "schema")
 	known := map[string]bool{}
 	for _, x := range registry(t).Tools() {
-		parts := schemas(t, x)
-		var b bytes.Buffer
-		joined := fmt.Appendf(nil, `{"input_schema":%s,"output_schema":%s}`, parts["input_schema"], parts["output_schema"])
-		if err := json.Indent(&b, joined, "", "  "); err != nil {
+		now, err := x.Snapshot()
+		if err != nil {
 			t.Fatal(err)
 		}
-		b.WriteByte('\n')
 		file := filepath.Join(dir, x.Name+".json")
 		known[x.Name+".json"] = true
 		if *update {
-			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			if err := os.WriteFile(file, now, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 		want, err := os.ReadFile(file)
 		if err != nil {
-			t.Errorf("%v; run `go test ./internal/tools -update`", err)
+			t.Errorf("%v; run `make generate`", err)
 			continue
 		}
-		if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		if diff := cmp.Diff(string(want), string(now)); diff != "" {
 			t.Errorf("%s changed; if that is meant, run `go test ./internal/tools -update` (-snapshot +now):\n%s", x.Name, diff)
 		}
 	}

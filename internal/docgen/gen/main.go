@@ -1,5 +1,5 @@
-// Command gen writes the generated documents: docs/reference and the table of tools
-// in the README. It is what `make generate` runs, from any folder of the
+// Command gen writes the generated documents: docs/reference, the table of tools in the
+// README, and the first snapshot of a new tool's schemas. It is what `make generate` runs, from any folder of the
 // repository.
 package main
 
@@ -38,7 +38,33 @@ func generate() error {
 			return err
 		}
 	}
+	if err := firstSnapshots(root); err != nil {
+		return err
+	}
 	return removeOld(root, files)
+}
+
+// firstSnapshots writes the schemas of tools that have no snapshot yet. One that is
+// there is left alone: changing a contract is a decision of its own.
+func firstSnapshots(root string) error {
+	registry, err := tool.NewRegistry(tools.Families()...)
+	if err != nil {
+		return err
+	}
+	for _, t := range registry.Tools() {
+		path := filepath.Join(root, "testdata", "schema", t.Name+".json")
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		text, err := t.Snapshot()
+		if err != nil {
+			return err
+		}
+		if err := write(path, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // repository returns the nearest folder upwards that holds go.mod.
