@@ -25,6 +25,9 @@ const MaxMicros Micros = 1<<53 - 1
 // Any number of digits is accepted.
 func ParseMicros(s string) (Micros, error) {
 	t := strings.TrimSpace(s)
+	if len(s) > 64 {
+		s = strings.ToValidUTF8(s[:64], "") + "…" // what an error repeats
+	}
 	neg := strings.HasPrefix(t, "-")
 	parts := strings.Split(strings.TrimPrefix(t, "-"), ":")
 	if len(parts) > 3 {

@@ -428,7 +428,14 @@ func boundText(v reflect.Value, path string, tag reflect.StructTag, lo, hi *floa
 	if strings.ContainsRune(s, 0) {
 		d.fault(path, "it holds a NUL character")
 	}
-	within(float64(utf8.RuneCountInString(s)), lo, hi, path, "characters", d)
+	switch n := float64(utf8.RuneCountInString(s)); {
+	case lo != nil && n < *lo && n == 0:
+		d.fault(path, "it is empty")
+	case lo != nil && n < *lo:
+		d.fault(path, "%q is shorter than %.0f characters", cut(s), *lo)
+	case hi != nil && n > *hi:
+		d.fault(path, "it has %.0f characters; at most %.0f are allowed", n, *hi)
+	}
 }
 
 func within(x float64, lo, hi *float64, path, unit string, d *decoder) {
