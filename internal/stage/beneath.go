@@ -14,8 +14,9 @@ import (
 // path is relative to root, or absolute and spelled with root's own text in front.
 //
 // A path that passes a link or holds ".." is denied; a folder, FIFO, socket or
-// device is invalid, and opening it is never tried, so nothing hangs; a missing
-// file is not_found. Errors repeat only the text of path.
+// device is invalid, and opening it is never tried, so nothing hangs; so is a file
+// that the kernel makes up as it is read (/proc, /sys), which has no end or blocks;
+// a missing file is not_found. Errors repeat only the text of path.
 func OpenBeneath(root, path string) (*os.File, error) {
 	rel, err := relative(root, path)
 	if err != nil {
@@ -27,6 +28,10 @@ func OpenBeneath(root, path string) (*os.File, error) {
 	}
 	defer d.close()
 	f, err := d.open(rel)
+	if err == nil && madeUp(f) {
+		f.Close()
+		err = errNotStored
+	}
 	if err != nil {
 		return nil, inputError(path, err)
 	}
@@ -59,14 +64,22 @@ func relative(root, path string) (string, error) {
 	return strings.Join(parts, "/"), nil
 }
 
+// maxShown is how much of a path an error repeats, in bytes.
+const maxShown = 512
+
 // inputError says what is wrong with a path, repeating only the caller's text.
 func inputError(path string, err error) error {
+	if len(path) > maxShown {
+		path = strings.ToValidUTF8(path[:maxShown], "") + "…"
+	}
 	var e *cutroom.Error
 	switch {
 	case errors.Is(err, errEscape):
 		e = cutroom.Errorf(cutroom.Denied, "%q leads out of the folder that may be read", path).WithHint("use a path below the root, without `..`")
 	case errors.Is(err, errLink):
 		e = cutroom.Errorf(cutroom.Denied, "%q is a symbolic link or passes through one", path).WithHint("name the file itself")
+	case errors.Is(err, errNotStored):
+		e = cutroom.Errorf(cutroom.Invalid, "%q is made up by the system and stored nowhere", path).WithHint("name a file on a disk")
 	case errors.Is(err, errNotRegular):
 		e = cutroom.Errorf(cutroom.Invalid, "%q is not a regular file", path).WithHint("name a file, not a folder, pipe or device")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotFolder):

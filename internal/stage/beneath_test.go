@@ -91,6 +91,16 @@ func TestDevices(t *testing.T) {
 	wantCode(t, err, cutroom.Denied)
 }
 
+// TestLongPathsAreNotRepeated bounds what an error says of a path.
+func TestLongPathsAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	_, err := OpenBeneath(t.TempDir(), strings.Repeat("é/", 1<<20)+"x")
+	wantCode(t, err, cutroom.Invalid)
+	if n := len(err.Error()); n > 2*maxShown {
+		t.Errorf("the error has %d bytes", n)
+	}
+}
+
 // TestStepsAgreeWithOneCall compares the walk for kernels without openat2 with the
 // kernel's own.
 func TestStepsAgreeWithOneCall(t *testing.T) {

@@ -12,6 +12,7 @@ var (
 	errLink        = errors.New("a symbolic link is in the way")
 	errNotFolder   = errors.New("not a folder")
 	errNotRegular  = errors.New("not a regular file")
+	errNotStored   = errors.New("not a stored file")
 	errEscape      = errors.New("the path leaves its root")
 	errUnsupported = errors.New("not supported by this file system")
 	errBusy        = errors.New("locked by another holder")

@@ -65,3 +65,18 @@ func copyRange(to, from *os.File, off, n int64) (int64, error) {
 	}
 	return int64(done), err
 }
+
+// madeUp reports whether f lies in a file system whose files the kernel makes up
+// when they are read: their size says nothing, and reading may never end.
+func madeUp(f *os.File) bool {
+	var st unix.Statfs_t
+	if _, err := retry(func() (int, error) { return 0, unix.Fstatfs(int(f.Fd()), &st) }); err != nil {
+		return false
+	}
+	switch int64(st.Type) {
+	case unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC,
+		unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC, unix.BPF_FS_MAGIC, unix.PSTOREFS_MAGIC, unix.SELINUX_MAGIC:
+		return true
+	}
+	return false
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,5 +183,19 @@ func TestErrorsOfTheDisk(t *testing.T) {
 	} {
 		wantCode(t, s.fault("write", "x", fmt.Errorf("write: %w", err)), code, ".cutroom/stage")
 		wantCode(t, outputPathError("out.mp4", err), code, "out.mp4")
+	}
+}
+
+// A file of /proc or /sys has no end that its size would tell, and some block for
+// ever (/proc/kmsg) or cannot be read at all (/proc/self/mem).
+func TestMadeUpFilesAreRefused(t *testing.T) {
+	t.Parallel()
+	own := "/proc/" + strconv.Itoa(os.Getpid())
+	for root, path := range map[string]string{"/proc": "version", own: "mem", "/sys/kernel": "notes"} {
+		if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+			continue // this kernel has no such file
+		}
+		_, err := OpenBeneath(root, path)
+		wantCode(t, err, cutroom.Invalid, path)
 	}
 }

@@ -175,7 +175,8 @@ func hashFile(ctx context.Context, f *os.File, size int64) (cutroom.Digest, erro
 			return cutroom.DigestSum(h), nil
 		}
 		if err != nil {
-			return "", fmt.Errorf("read a file: %w", err)
+			return "", cutroom.Errorf(cutroom.Unavailable, "a file cannot be read to its end").
+				WithHint("check the disk or the network folder that it lies on, then repeat the call").WithCause(err)
 		}
 	}
 }
