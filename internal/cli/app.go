@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -125,11 +126,15 @@ func (a *App) open(ctx context.Context) (*setup.Installation, error) {
 // wantsJSON reads --json out of a command line that may not parse.
 func wantsJSON(args []string) bool {
 	for _, arg := range args {
-		switch arg {
-		case "--":
+		value, ok := strings.CutPrefix(arg, "--json=")
+		switch {
+		case arg == "--":
 			return false
-		case "--json", "--json=true":
+		case arg == "--json":
 			return true
+		case ok:
+			v, _ := strconv.ParseBool(value)
+			return v
 		}
 	}
 	return false

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -161,12 +161,17 @@ func (a *App) provenanceCommand() *cobra.Command {
 				return err
 			}
 			p := paths{dir: a.Dir, root: i.Workspace, agent: a.principal().Role == cutroom.RoleAgent}
-			if _, err := p.convert(args[0]); err != nil {
+			path, err := p.convert(args[0])
+			if err != nil {
 				return err
 			}
-			f, err := os.Open(p.absolute(args[0]))
+			root := i.Workspace
+			if filepath.IsAbs(path) {
+				root, path = filepath.Dir(path), filepath.Base(path)
+			}
+			f, err := stage.OpenBeneath(root, path)
 			if err != nil {
-				return cutroom.Errorf(cutroom.NotFound, "no such file: %q", short(args[0])).WithCause(err).WithHint("check the path")
+				return err
 			}
 			defer f.Close()
 			digest, id, err := i.Identity.Digest(cmd.Context(), f)
