@@ -277,6 +277,10 @@ func (r reader) scalar(p tool.Param, name, text string) (any, error) {
 		return r.paths.convert(text)
 	case tool.ParamRef:
 		run, artifact, _ := strings.Cut(text, "/")
+		if len(run) < 16 || len(run) > 64 || strings.Trim(run, "0123456789abcdef") != "" {
+			return nil, usagef("%s: %q is not the id of a result: it has 16 to 64 hexadecimal digits", name, short(run)).
+				withHint("an earlier call printed it as its result")
+		}
 		ref := document{"run": run}
 		if artifact != "" {
 			ref["artifact"] = artifact

@@ -24,7 +24,7 @@ func Reference(families []*tool.Family) ([]byte, error) {
 		"Grammar: `cutroom <verb> INPUT… [--field value]… [-o OUTPUT] [--json]`. Inputs stand by position; a flag is the field's name with `-` for `_`; booleans are bare; lists repeat. " +
 		"Under `--json` exactly one document goes to standard output, and words and progress to standard error.\n\n## Everywhere\n\n")
 	flagTable(&b, root.PersistentFlags())
-	b.WriteString("\nCalls of tools also have `--timeout` and `--dry-run`, and those that run programs `--plan FILE`.\n")
+	b.WriteString("\nCalls of tools also have `--timeout` and `--dry-run`, and those that run programs `--plan FILE`. `cutroom completion SHELL` prints the completion of bash, zsh, fish or powershell; `cutroom man DIR` writes manual pages.\n")
 	walk(&b, root)
 	return b.Bytes(), nil
 }

@@ -98,8 +98,16 @@ func First(step string, inputs []int, o Options) argv.Command {
 			FileSize: 256 << 20,
 			Written:  2 << 30,
 		},
-		Stage: fmt.Sprintf("find text in %d pictures", n),
+		Stage: "finding text in " + counted(n, "picture"),
 	}
+}
+
+// counted is a number of things in words.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 func bounded(n, zero, lo, hi int) argv.Int {
@@ -136,13 +144,13 @@ func Second(step string, frames []Frame, o Options) []argv.Command {
 	if crops > 0 {
 		c := tesseract(step+"-crops", cropList, 7, o, true)
 		c.Limits.Wall = 60*time.Second + time.Duration(crops)*3*time.Second
-		c.Stage = fmt.Sprintf("read %d lines", crops)
+		c.Stage = "reading " + counted(crops, "line")
 		out = append(out, c)
 	}
 	if pages > 0 {
 		c := tesseract(step+"-pages", pageList, 3, o, false)
 		c.Limits.Wall = 60*time.Second + time.Duration(pages)*30*time.Second
-		c.Stage = fmt.Sprintf("read %d pages", pages)
+		c.Stage = "reading " + counted(pages, "page")
 		out = append(out, c)
 	}
 	return out

@@ -76,7 +76,7 @@ func TestDecodeRefuses(t *testing.T) {
 		`{}`:                                                       `key "source" is missing`,
 		`{"source":{"kind":"local_file"}}`:                         `key "value" is missing`,
 		`{"source":{"kind":"locl_file","value":"a"}}`:              `did you mean "local_file"?`,
-		`{"source":{"kind":"local_file","value":""}}`:              `less than 1`,
+		`{"source":{"kind":"local_file","value":""}}`:              `it is empty`,
 		`{"source":{"kind":"local_file","value":"a\u0000b"}}`:      `NUL`,
 		`{` + ok + `,"width":159}`:                                 `159 is less than 160`,
 		`{` + ok + `,"width":1.5}`:                                 `whole number`,
