@@ -169,6 +169,9 @@ func (b *binding) input(cmd *cobra.Command, args []string, r reader) ([]byte, er
 	}
 	for _, f := range b.flags {
 		if !cmd.Flags().Changed(f.param.Flag) {
+			if f.param.Required {
+				return nil, usagef("--%s is missing", f.param.Flag).withHint("`%s --help` says what it takes", cmd.CommandPath())
+			}
 			continue
 		}
 		value, err := f.value(r)

@@ -52,7 +52,8 @@ func (a *App) closing(b *bytes.Buffer, reply *engine.Reply) {
 		reused = "   (recorded earlier; nothing ran)"
 	}
 	fmt.Fprintf(b, "result  %s%s\n", reply.Run.Short(), reused)
-	if _, ok := a.registry.Find("media.ask"); ok && reply.Tool == "media.watch" {
+	// A watch that was blocked kept nothing that could be asked about.
+	if _, ok := a.registry.Find("media.ask"); ok && reply.Tool == "media.watch" && len(reply.Record.Artifacts) > 0 {
 		fmt.Fprintf(b, "next    cutroom ask %s \"your question\"\n", reply.Run.Short())
 	}
 }
