@@ -18,7 +18,7 @@ import (
 var Transcript = tool.Add(Family, tool.Spec[TranscriptInput, TranscriptOutput]{
 	Name:        "video.transcript",
 	Summary:     "Say what was said, with times",
-	Description: "Get what was said in a recording as timed segments. Takes transcript text, a transcript file, or a recording with a sidecar beside it (name.vtt, name.srt, name.txt, then language variants). With allow it also reads a subtitle track inside the file (embedded) and listens (speech, English built in). It never invents: where nothing is known the method is unavailable, and what was not understood is marked unreliable.",
+	Description: "Get what was said in a recording as timed segments. Takes transcript text, a transcript file, or a recording with a sidecar beside it (name.vtt, name.srt, name.txt, then language variants). With allow it also reads a subtitle track inside the file (embedded) and listens (speech, English built in); then it may take 15 minutes, not 30 seconds. It never invents: where nothing is known the method is unavailable, and what was not understood is marked unreliable.",
 	Kind:        cutroom.Read,
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
