@@ -124,12 +124,15 @@ func (a *App) doctorCommand() *cobra.Command {
 func (a *App) showDiagnosis(d *setup.Diagnosis) error {
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) {
+		for len(cells) > 0 && cells[len(cells)-1] == "" {
+			cells = cells[:len(cells)-1]
+		}
 		for i := range cells {
 			cells[i] = clean(cells[i])
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	fmt.Fprintf(w, "cutroom %s on %s: %s\n\nPROGRAMS\n", d.Version, d.Platform, d.Status)
+	fmt.Fprintf(w, "cutroom %s on %s: %s\n\nPROGRAMS\n", d.Version, d.Platform, verdict(d.Status))
 	for _, p := range d.Programs {
 		row("  "+p.Name, string(p.State), firstOf(p.Version, strings.Join(p.Notes, "; ")), remedy(p.Fix))
 	}
@@ -154,6 +157,13 @@ func (a *App) showDiagnosis(d *setup.Diagnosis) error {
 	if d.Sandbox.Problem != "" {
 		row("  problem", d.Sandbox.Problem)
 	}
+	out := 0
+	for _, t := range d.Sandbox.SelfTest {
+		if !t.Held {
+			out++
+		}
+	}
+	row("  attempts to get out", fmt.Sprintf("%d of %d succeeded", out, len(d.Sandbox.SelfTest)))
 	for _, t := range d.Sandbox.SelfTest {
 		held := "held"
 		if !t.Held {
@@ -166,6 +176,17 @@ func (a *App) showDiagnosis(d *setup.Diagnosis) error {
 		fmt.Fprintln(w, "  -", clean(n))
 	}
 	return w.Flush()
+}
+
+// verdict is what doctor's exit code says.
+func verdict(s tool.State) string {
+	switch s {
+	case tool.Degraded:
+		return "something optional is missing"
+	case tool.Missing:
+		return "something needed is missing"
+	}
+	return "everything is there"
 }
 
 func firstOf(texts ...string) string {
