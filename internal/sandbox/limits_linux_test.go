@@ -199,6 +199,29 @@ func TestAFullDiskIsSaid(t *testing.T) {
 	}
 }
 
+// A program that fails leaves its consumer with half an answer: what is said is why
+// the program failed, and what a consumer cannot read is no fault of ours.
+func TestTheProgramsFailureComesFirst(t *testing.T) {
+	t.Parallel()
+	short := func(r io.Reader) (any, error) {
+		n, err := io.Copy(io.Discard, r)
+		return nil, errors.Join(fmt.Errorf("%d bytes of many", n), err)
+	}
+	for name, row := range map[string]struct {
+		cmd  argv.Command
+		want string
+	}{
+		"fails":    {argv.Command{Program: "ffmpeg", Args: argv.Words("-nostdin", "-f", "lavfi", "-i", "testsrc2=s=0x0", "-f", "null", "-")}, "exit code"},
+		"succeeds": {noise(argv.Words("-t", "0.1", "-f", "rawvideo", "pipe:1")...), "cannot be used"},
+	} {
+		row.cmd.Consume = []argv.Consumer{short}
+		_, err := newBox(t, nil).Run(t.Context(), row.cmd, Grant{Dir: t.TempDir()})
+		if code(err) != cutroom.ToolFailed || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestEnvironmentAndFolder(t *testing.T) {
 	t.Setenv("CUTROOM_SECRET", "leak")
 	dir := t.TempDir()

@@ -116,7 +116,8 @@ func (r *run) openFolder(dir string) error {
 	}
 	r.dir = os.NewFile(uintptr(fd), dir)
 	if r.path, err = os.Readlink(fdName(r.dir)); err != nil {
-		return fmt.Errorf("private folder: %w", err)
+		return cutroom.Errorf(cutroom.MissingDependency, "the sandbox needs /proc, which is not there").WithCause(err).
+			WithHint("mount it: `mount -t proc proc /proc`")
 	}
 	return nil
 }
@@ -242,7 +243,7 @@ func (r *run) consume(k int, pipe *os.File, res *argv.Result, halt *stop) {
 		v, err := r.cmd.Consume[k](pipe)
 		res.Values[k] = v
 		if err != nil {
-			halt.now(err)
+			halt.now(unusable{err})
 		}
 	} else if k == 0 {
 		var buf limitedBuffer
@@ -251,6 +252,19 @@ func (r *run) consume(k int, pipe *os.File, res *argv.Result, halt *stop) {
 		res.Stdout, res.Cut = buf.kept, buf.cut
 	}
 	_, _ = io.Copy(io.Discard, pipe)
+}
+
+// unusable is what a consumer says of a program's output.
+type unusable struct{ error }
+
+func (u unusable) Unwrap() error { return u.error }
+
+// fault is the failure that callers see. A consumer may have named it already.
+func (u unusable) fault(program string) error {
+	if _, ok := errors.AsType[*cutroom.Error](u.error); ok || errors.Is(u.error, context.Canceled) || errors.Is(u.error, context.DeadlineExceeded) {
+		return u.error
+	}
+	return cutroom.Errorf(cutroom.ToolFailed, "%s gave an answer that cannot be used", program).WithCause(u.error)
 }
 
 // limitedBuffer keeps the first bytes and counts on.
@@ -318,7 +332,15 @@ func (r *run) account(res *argv.Result, state *os.ProcessState) {
 
 // verdict says whether the run was good.
 func (r *run) verdict(res *argv.Result, state *os.ProcessState, halted error) error {
-	if halted != nil {
+	refused, isRefused := errors.AsType[unusable](halted)
+	ws, _ := state.Sys().(syscall.WaitStatus)
+	if isRefused && res.Exit != 0 && !r.cmd.MayFail && ws.Signal() != syscall.SIGKILL {
+		halted = nil // it ended by itself, and that is why its output is short
+	}
+	switch {
+	case isRefused && halted != nil:
+		return refused.fault(r.cmd.Program)
+	case halted != nil:
 		return halted
 	}
 	if err := r.exceeded(res, state); err != nil {
