@@ -212,9 +212,6 @@ func stateFault(s settings, err error) error {
 	if _, marked := errors.AsType[*cutroom.Error](err); marked {
 		return err
 	}
-	if _, ok := errors.AsType[*fs.PathError](err); !ok && !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	return cutroom.Errorf(cutroom.Precondition, "the state folder %s cannot be written", s.folders.State).WithCause(err).
-		WithHint("allow your user to write there, or set CUTROOM_HOME to a folder of your own")
+	return cutroom.Errorf(cutroom.Precondition, "the state folder %s cannot be used", s.folders.State).WithCause(err).
+		WithHint("make it a folder that your user may write, on a disk that has space, or set CUTROOM_HOME to a folder of your own")
 }

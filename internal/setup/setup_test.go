@@ -325,3 +325,29 @@ func TestConfigOfAHostileWorkspace(t *testing.T) {
 		t.Errorf("the user's own file may be a link: %+v, %v", s.config.Limits, err)
 	}
 }
+
+// What is wrong with the state folder is said, and is no fault of the program.
+func TestStateFolderThatCannotBeUsed(t *testing.T) {
+	for name, spoil := range map[string]func(state string) error{
+		"is a file": func(state string) error { return os.WriteFile(state, nil, 0o600) },
+		"has half a key": func(state string) error {
+			for _, dir := range []string{state, filepath.Join(state, "keys")} {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					return err
+				}
+			}
+			key := settings{folders: config.Folders{State: state}}.keyFile()
+			return os.WriteFile(key, []byte("half"), 0o600)
+		},
+	} {
+		dir := t.TempDir()
+		t.Setenv("CUTROOM_HOME", dir)
+		if err := spoil(filepath.Join(dir, "state")); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), Options{Dir: t.TempDir()})
+		if e := cutroom.AsError(err); e == nil || e.Code != cutroom.Precondition || e.Hint == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -235,6 +235,8 @@ func diskFull(err error) bool {
 
 func tooLarge(err error) bool { return errors.Is(err, unix.EFBIG) }
 
+func tooManyOpen(err error) bool { return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) }
+
 func readOnly(err error) bool { return errors.Is(err, unix.EROFS) || errors.Is(err, fs.ErrPermission) }
 
 // permissionless says that a file mode tells nothing here.

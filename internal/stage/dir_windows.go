@@ -148,8 +148,9 @@ func diskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
 
-func tooLarge(error) bool     { return false }
-func readOnly(err error) bool { return errors.Is(err, fs.ErrPermission) }
+func tooLarge(error) bool        { return false }
+func tooManyOpen(err error) bool { return errors.Is(err, windows.ERROR_TOO_MANY_OPEN_FILES) }
+func readOnly(err error) bool    { return errors.Is(err, fs.ErrPermission) }
 
 // permissionless says that a file mode tells nothing here: access lists do.
 const permissionless = true

@@ -179,7 +179,7 @@ func TestErrorsOfTheDisk(t *testing.T) {
 	s := newStage(t)
 	for err, code := range map[error]cutroom.Code{
 		unix.ENOSPC: cutroom.Unavailable, unix.EDQUOT: cutroom.Unavailable, unix.EFBIG: cutroom.Limit,
-		unix.EROFS: cutroom.Denied, unix.EACCES: cutroom.Denied,
+		unix.EROFS: cutroom.Denied, unix.EACCES: cutroom.Denied, unix.EMFILE: cutroom.Unavailable, unix.ENFILE: cutroom.Unavailable,
 	} {
 		wantCode(t, s.fault("write", "x", fmt.Errorf("write: %w", err)), code, ".cutroom/stage")
 		wantCode(t, outputPathError("out.mp4", err), code, "out.mp4")

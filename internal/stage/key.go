@@ -48,7 +48,8 @@ func readKey(path string) ([]byte, error) {
 	}
 	key := make([]byte, keySize)
 	if n, err := f.ReadAt(key, 0); st.Size != keySize || n != keySize {
-		return nil, fmt.Errorf("the stage key has %d bytes, not %d: %w", st.Size, keySize, err)
+		return nil, cutroom.Errorf(cutroom.Precondition, "the stage key has %d bytes, not %d: it is damaged", st.Size, keySize).WithCause(err).
+			WithHint("put the file back from a copy, or remove %s: results that were recorded with it do not verify then", path)
 	}
 	return key, nil
 }

@@ -189,6 +189,9 @@ func (s *Stage) fault(doing, p string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return cutroom.Errorf(cutroom.Conflict, "another writer removed %q meanwhile", where).
 			WithHint("repeat the call; let nothing else write there").WithCause(err)
+	case tooManyOpen(err):
+		return cutroom.Errorf(cutroom.Unavailable, "too many files are open to work in %q", where).
+			WithHint("raise the limit of open files (`ulimit -n 256` or more), then repeat the call").WithCause(err)
 	case errors.Is(err, errUnsupported):
 		return cutroom.Errorf(cutroom.Unavailable, "the file system of %q lacks what the stage needs", where).
 			WithHint("name a folder on a local disk with --stage").WithCause(err)
