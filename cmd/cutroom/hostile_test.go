@@ -2,8 +2,14 @@ package main
 
 import (
 	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +17,7 @@ import (
 	"cutroom/internal/evidence"
 	"cutroom/internal/testenv"
 	"cutroom/internal/tools/media"
+	"cutroom/internal/tools/video"
 )
 
 // hostile is text as an attacker writes it into captions, and text that only looks
@@ -138,5 +145,37 @@ func TestAddressFailsClosed(t *testing.T) {
 	r := must[media.WatchResult](w, "media.watch", media.WatchInput{Source: cutroom.Source{Kind: cutroom.URL, Value: "https://media.example.com/a.mp4"}})
 	if r.Status != cutroom.Blocked || len(r.Stages) != 1 || r.Stages[0].Status != "blocked" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A picture whose colour profile is larger than a JPEG file can carry is decoded,
+// but cannot be written as a frame: that is what is said.
+func TestFrameThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 64, 64))); err != nil {
+		t.Fatal(err)
+	}
+	var profile bytes.Buffer
+	z := zlib.NewWriter(&profile)
+	if _, err := z.Write(make([]byte, 20<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	body := append([]byte("iCCPx\x00\x00"), profile.Bytes()...)
+	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(body)-4))
+	chunk = append(chunk, body...)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(body))
+	const header = 8 + 25 // the signature and IHDR, which comes first (PNG, 5.6)
+	whole := slices.Concat(file.Bytes()[:header], chunk, file.Bytes()[header:])
+	if err := os.WriteFile(filepath.Join(w.dir, "profile.png"), whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := w.fails("video.extract_frames", video.ExtractFramesInput{Source: local("profile.png")}, cutroom.ToolFailed)
+	if !strings.Contains(e.Msg, "could not write them as JPEG") {
+		t.Error(e)
 	}
 }

@@ -207,14 +207,27 @@ func keepFrames(_ tool.Facts, in ExtractFramesInput, r tool.Results) (ExtractFra
 	st := r.State().(*framing)
 	frames, skipped := st.job.Frames()
 	slices.SortStableFunc(frames, func(a, b ffmpeg.Frame) int { return int(max(-1, min(1, a.Time-b.Time))) })
+	unwritten := 0
 	for _, f := range frames {
-		if err := out.keep(r, f); err != nil {
+		err := out.keep(r, f)
+		if cutroom.AsError(err) != nil && cutroom.AsError(err).Code == cutroom.NotFound {
+			// The frame was decoded, but its encoder refused it: a colour profile too
+			// large for a JPEG file, for one.
+			skipped = append(skipped, ffmpeg.SkippedFrame{Requested: f.Requested, Reason: "ffmpeg decoded it but could not write it as JPEG"})
+			unwritten++
+			continue
+		}
+		if err != nil {
 			return out, err
 		}
 	}
 	for _, s := range skipped {
 		out.Skipped = append(out.Skipped, SkippedFrame{s.Requested, s.Reason})
 		out.AddReason(fmt.Sprintf("no frame for %s s: %s", s.Requested, s.Reason))
+	}
+	if len(frames) > 0 && len(frames) == unwritten {
+		return out, cutroom.Errorf(cutroom.ToolFailed, "ffmpeg decoded the frames but could not write them as JPEG").
+			WithHint("convert the file to another format without its colour profile and other metadata, then use that")
 	}
 	if len(frames) == 0 {
 		return out, cutroom.Errorf(cutroom.UnreadableMedia, "no frame of the video can be decoded").
