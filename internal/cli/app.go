@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -52,6 +53,8 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		return a.fail(cutroom.AsError(err))
 	}
 	a.registry = registry
+	out := &output{w: a.Stdout}
+	a.Stdout = out
 	root := a.root()
 	// A flag may be what is wrong, and stand before --json: that is read by hand.
 	a.flags.json = wantsJSON(args)
@@ -60,10 +63,27 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if a.opened != nil {
 		a.opened.Close()
 	}
-	if err != nil {
+	switch {
+	case out.err != nil:
+		return a.fail(cutroom.Errorf(cutroom.Unavailable, "the answer could not be written").WithCause(out.err).
+			WithHint("check that standard output is open and its disk has space, then repeat the command"))
+	case err != nil:
 		return a.fail(err)
 	}
 	return a.exit
+}
+
+// output is standard output: what could not be written to it is no answer, whoever
+// wrote it.
+type output struct {
+	w   io.Writer
+	err error // of the first write that failed
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 // fail reports err as the one failure document and returns its exit code.
