@@ -292,3 +292,23 @@ func TestEmptyTrackIsNoTranscript(t *testing.T) {
 		t.Errorf("method %s, segments %v", r.Method, r.Segments)
 	}
 }
+
+// TestRenamedSource: what was found out under an old name of a file serves under the
+// new one, and what is recorded then names the new one.
+func TestRenamedSource(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	file := filepath.Join(w.dir, "old.srt")
+	if err := os.WriteFile(file, []byte("1\n00:00:01,000 --> 00:00:02,000\nfirst words\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must[media.WatchResult](w, "media.watch", media.WatchInput{Source: local("old.srt"), Mode: media.Transcript})
+	if err := os.Rename(file, filepath.Join(w.dir, "new.srt")); err != nil {
+		t.Fatal(err)
+	}
+	r := must[media.WatchResult](w, "media.watch", media.WatchInput{Source: local("new.srt"), Mode: media.Timeline})
+	if len(r.Timeline) != 1 {
+		t.Errorf("the renamed file says %v", r.Timeline)
+	}
+	must[media.AskResult](w, "media.ask", media.AskInput{Run: cutroom.Ref{Run: r.RunID}, Question: "words?"})
+}

@@ -301,17 +301,34 @@ func (k *call) openResult(ctx context.Context, run string) (*stage.Result, error
 		return nil, cutroom.Errorf(cutroom.NotFound, "there is no recorded result %q", run).
 			WithHint("give the id that an earlier call returned (invocation_sha256 or run_id)")
 	}
-	for _, s := range r.Manifest.Sources {
-		if err := k.mayRead(ctx, s); err != nil {
+	sources := slices.Clone(r.Manifest.Sources)
+	for i, s := range sources {
+		if now, ok := k.openedNow(s); ok {
+			sources[i] = now
+		} else if err := k.mayRead(ctx, s); err != nil {
 			return nil, err
 		}
 	}
 	k.results[r.Manifest.Invocation] = r
 	k.parents = append(k.parents, r.Manifest.Invocation)
-	for _, s := range r.Manifest.Sources {
+	for _, s := range sources {
 		k.addSource(s)
 	}
 	return r, nil
+}
+
+// openedNow returns the medium of that content which this call, or one that makes
+// it, has opened already: the file may have another name than when the result was
+// recorded.
+func (k *call) openedNow(s stage.Source) (stage.Source, bool) {
+	for c := k; c != nil && s.Kind == cutroom.LocalFile; c = c.parent {
+		for _, now := range c.sources {
+			if now.Kind == s.Kind && now.SHA256 == s.SHA256 {
+				return now, true
+			}
+		}
+	}
+	return stage.Source{}, false
 }
 
 // mayRead checks that the principal could open a source now and that it is still
