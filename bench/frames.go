@@ -25,7 +25,8 @@ func evenly(n int) []cutroom.Micros {
 	return at
 }
 
-// seeks is what a person would write: one ffmpeg that seeks to each time.
+// seeks is what a person would write who wants the right colours: one ffmpeg that
+// seeks to each time and converts to what a JPEG file means.
 func (l *lab) seeks(file string, times []cutroom.Micros, width int) step {
 	args := []string{"-v", "error", "-nostdin", "-y"}
 	for _, t := range times {
@@ -33,7 +34,7 @@ func (l *lab) seeks(file string, times []cutroom.Micros, width int) step {
 	}
 	var graph []string
 	for i := range times {
-		graph = append(graph, fmt.Sprintf("[%d:v:0]scale=%d:-2:flags=bicubic[o%d]", i, width, i))
+		graph = append(graph, fmt.Sprintf("[%d:v:0]scale=%d:-2:flags=bicubic:in_color_matrix=bt709:in_range=limited:out_color_matrix=bt601:out_range=full,format=yuvj420p[o%d]", i, width, i))
 	}
 	args = append(args, "-filter_complex", strings.Join(graph, ";"))
 	for i := range times {

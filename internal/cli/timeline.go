@@ -45,10 +45,12 @@ func (t timeline) write(b *bytes.Buffer) {
 		head = append(head, clean(t.Mode))
 	}
 	if t.TranscriptMethod != "" {
-		head = append(head, saidBy(t.TranscriptMethod))
+		head = append(head, t.saidBy())
 	}
 	fmt.Fprintln(b, strings.Join(head, " · "))
 	switch {
+	case len(t.Relevant) == 0 && len(t.Steps) == 0 && len(*t.Timeline) == 0:
+		fmt.Fprintln(b, "\nnothing was found")
 	case len(t.Relevant) > 0:
 		t.writeRelevant(b)
 	case len(t.Chapters) > 0:
@@ -80,6 +82,9 @@ func (t timeline) writeRelevant(b *bytes.Buffer) {
 // writeChapters prints the parts of a recording with the lines that stand for them.
 func (t timeline) writeChapters(b *bytes.Buffer) {
 	for _, c := range t.Chapters {
+		if len(c.Lines) == 0 {
+			continue
+		}
 		fmt.Fprintf(b, "\n%s – %s", c.StartSeconds.Clock(), c.EndSeconds.Clock())
 		if len(c.Keywords) > 0 {
 			fmt.Fprintf(b, "  %s", clean(strings.Join(c.Keywords, ", ")))
@@ -130,10 +135,11 @@ func symbol(k evidence.Kind) string {
 }
 
 // saidBy says in words how what was said is known.
-func saidBy(method string) string {
+func (t timeline) saidBy() string {
+	method := t.TranscriptMethod
 	switch method {
 	case "speech":
-		return "speech was heard"
+		return "by listening"
 	case "supplied", "sidecar", "embedded":
 		return method + " transcript"
 	case "unavailable":

@@ -77,7 +77,7 @@ func (k *call) document(ctx context.Context, in *tool.Input) (*ffmpeg.Document, 
 	path := filepath.Join(k.e.Facts, string(key[:2]), string(key))
 	if raw, err := os.ReadFile(path); err == nil {
 		var doc ffmpeg.Document
-		if json.Unmarshal(raw, &doc) == nil {
+		if json.Unmarshal(raw, &doc) == nil && doc.FormatName != "" {
 			return &doc, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {

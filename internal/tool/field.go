@@ -139,6 +139,9 @@ func (t *Tool) Params() []Param { return paramsOf(t.in, nil, true) }
 func paramsOf(t reflect.Type, path []string, required bool) []Param {
 	var params []Param
 	for _, f := range fieldsOf(t) {
+		if f.tag.Get("cli") == "-" {
+			continue
+		}
 		at := append(append([]string{}, path...), f.name)
 		typ, repeat := f.typ, false
 		if typ.Kind() == reflect.Pointer {

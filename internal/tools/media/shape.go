@@ -9,6 +9,9 @@ import (
 	"cutroom/internal/tools/video"
 )
 
+// mostRelevant is how many pieces of evidence a question gets; media.ask gives more.
+const mostRelevant = 12
+
 // summaryTokens is how long a summary may be, in tokens of about four letters.
 const summaryTokens = 1500
 
@@ -45,7 +48,7 @@ func (w *watching) shape() error {
 		w.out.Steps = evidence.Automate(w.screens)
 	}
 	if w.in.Question != "" {
-		w.out.Relevant = evidence.Rank(w.in.Question, w.events, evidence.RankOptions{Duration: w.length()})
+		w.out.Relevant = evidence.Rank(w.in.Question, w.events, evidence.RankOptions{Max: mostRelevant, Duration: w.length()})
 		if len(w.out.Relevant) == 0 {
 			w.out.limit("nothing that was found bears on the question")
 		}

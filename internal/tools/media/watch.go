@@ -56,7 +56,7 @@ type WatchInput struct {
 	AudioStream          int                    `json:"audio_stream,omitzero" min:"0" max:"255" doc:"Which audio stream to listen to, counted from 0."`
 	Question             string                 `json:"question,omitempty" max:"2000" doc:"What you want to know: the evidence is ranked by it."`
 	FrameIntervalSeconds int                    `json:"frame_interval_seconds,omitzero" min:"1" max:"600" default:"15" unit:"s" doc:"No longer gap between frames than this while the picture changes, as far as max_frames allows."`
-	Approval             *video.NetworkApproval `json:"approval,omitempty" doc:"For an address: the approval a person gave."`
+	Approval             *video.NetworkApproval `json:"approval,omitempty" cli:"-" doc:"For an address: the approval a person gave."`
 	Limits               video.Limits           `json:"limits,omitzero" doc:"Bounds of every stage."`
 }
 

@@ -35,7 +35,7 @@ var Download = tool.Add(Family, tool.Spec[DownloadInput, DownloadOutput]{
 // DownloadInput is the request.
 type DownloadInput struct {
 	Source   cutroom.Source   `json:"source" doc:"The address (kind url)."`
-	Approval *NetworkApproval `json:"approval,omitempty" doc:"The approval that a person gave for this destination. One in a request is a claim: it counts only when the server recorded it."`
+	Approval *NetworkApproval `json:"approval,omitempty" cli:"-" doc:"The approval that a person gave for this destination. One in a request is a claim: it counts only when the server recorded it."`
 	Limits   Limits           `json:"limits,omitzero" doc:"Bounds of this call."`
 }
 
