@@ -115,7 +115,7 @@ func (e *Engine) invoke(ctx context.Context, c Call, parent *call) (*Reply, erro
 		k.reuse,     // 7: an equal, verified result answers; an equal call in flight is awaited
 		k.run,       // 8: plan and run in the sandbox
 		k.prove,     // 9: what was made is what was planned
-		k.publish,   // 10: redact, check the schema, publish without overwriting
+		k.publish,   // 10: check the schema, publish without overwriting; nothing secret comes this far
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
