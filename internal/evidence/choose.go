@@ -140,7 +140,11 @@ func sortedCuts(cuts []Cut) []Cut {
 
 // anchors picks first, last and middle, as many as Max allows.
 func (c *chooser) anchors() {
-	middle := c.snap(c.Start + (c.End-c.Start)/2)
+	half := c.Start + (c.End-c.Start)/2
+	middle := c.snap(half)
+	if middle <= c.Start || middle >= c.End { // a clip so short that no sample lies inside
+		middle = half
+	}
 	if c.Max == 1 && c.End > c.Start {
 		c.pick(middle, "middle")
 		return

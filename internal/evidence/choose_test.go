@@ -56,6 +56,7 @@ func TestChoose(t *testing.T) {
 		want   []string
 	}{
 		{"a still clip", ChooseInput{End: sec(20), Samples: still}, ByChange, []string{"0 first", "10 middle", "20 last"}},
+		{"a clip that is shorter than the step of the samples", ChooseInput{End: sec(0.3), Samples: still[:1], Max: 3}, ByChange, []string{"0 first", "0.15 middle", "0.3 last"}},
 		{"a still clip, one frame", ChooseInput{End: sec(20), Samples: still, Max: 1}, ByChange, []string{"10 middle"}},
 		{"a still clip, two frames", ChooseInput{End: sec(20), Samples: still, Max: 2}, ByChange, []string{"0 first", "20 last"}},
 		{"one frame only", ChooseInput{Samples: still[:1]}, ByChange, []string{"0 first"}},
