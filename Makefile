@@ -42,7 +42,7 @@ soak: ## the long versions of the tests, 30 s of fuzzing, the benches
 	@$(MAKE) --no-print-directory build
 	CUTROOM_SOAK=1 go test -count=1 -timeout 6h ./...
 	scripts/fuzz.sh 30s
-	@$(MAKE) --no-print-directory bench
+	go run ./bench -long
 
 .PHONY: bench
 bench: ## measure side by side with the plain programs; writes bench/results
