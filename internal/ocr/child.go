@@ -26,7 +26,7 @@ const faint = 0.5
 
 // order is what the child is asked to do.
 type order struct {
-	library, detect, read, keys string // without library: prepare pages only
+	runtimeLib, detect, read, keys string // without runtimeLib: prepare pages only
 	crops, pages                string // the lists to write
 	language                    string
 	side, threads               int
@@ -54,7 +54,7 @@ func parseOrder(args []string, stderr io.Writer) (order, error) {
 	var o order
 	fs := flag.NewFlagSet(ChildName, flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	fs.StringVar(&o.library, "lib", "", "ONNX Runtime")
+	fs.StringVar(&o.runtimeLib, "lib", "", "ONNX Runtime")
 	fs.StringVar(&o.detect, "det", "", "detection model")
 	fs.StringVar(&o.read, "rec", "", "recognition model")
 	fs.StringVar(&o.keys, "keys", "", "alphabet of the recognition model")
@@ -96,7 +96,7 @@ func (o order) run(stdout io.Writer) (err error) {
 		return err
 	}
 	s.askAll = !paddleReadsAll(names)
-	if o.library != "" {
+	if o.runtimeLib != "" {
 		if s.models, err = loadModels(o, names); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (s *session) addCrops(g *image.Gray, r rect, flat bool) ([]int, error) {
 
 // loadModels loads both networks and the alphabet.
 func loadModels(o order, names []string) (*models, error) {
-	rt, err := onnx.Open(o.library)
+	rt, err := onnx.Open(o.runtimeLib)
 	if err != nil {
 		return nil, err
 	}
