@@ -18,6 +18,8 @@ import (
 	"cutroom/internal/testenv"
 	"cutroom/internal/tools/media"
 	"cutroom/internal/tools/video"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // clip makes a short recording with sound and a picture that changes.
@@ -297,6 +299,38 @@ func TestTampering(t *testing.T) {
 	invented := r.Frames[0]
 	invented.SHA256 = cutroom.DigestOf([]byte("invented"))
 	w.fails("video.ocr_frames", video.OCRFramesInput{Frames: []cutroom.ArtifactRef{invented}}, cutroom.Denied)
+}
+
+// TestTamperingBelowAWatch: a watch answers with the frames of another result, so
+// what was done to those counts too: changed is refused, pruned is made anew.
+func TestTamperingBelowAWatch(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	clip(t, filepath.Join(w.dir, "clip.mp4"))
+	in := media.WatchInput{Source: local("clip.mp4"), Mode: media.Frames, MaxFrames: 2}
+	first := must[media.WatchResult](w, "media.watch", in)
+	frame := filepath.Join(w.dir, first.Frames[0].RelativePath)
+	good, err := os.ReadFile(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(frame, append(bytes.Clone(good), 'x'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := w.fails("media.watch", in, cutroom.Conflict)
+	if !strings.Contains(e.Error(), "video.extract_frames") || !strings.Contains(e.Hint, "prune --invalid") {
+		t.Errorf("%v, hint %q", e, e.Hint)
+	}
+	if err := os.RemoveAll(filepath.Dir(frame)); err != nil { // what a prune does
+		t.Fatal(err)
+	}
+	again := must[media.WatchResult](w, "media.watch", in)
+	if data, err := os.ReadFile(frame); err != nil || !bytes.Equal(data, good) {
+		t.Errorf("the frame was not made anew: %d bytes, %v", len(data), err)
+	}
+	if diff := cmp.Diff(first.Frames, again.Frames); diff != "" {
+		t.Errorf("frames (-first +again):\n%s", diff)
+	}
 }
 
 // TestChangedSource: a file that was overwritten gives a new result, and the old

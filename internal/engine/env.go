@@ -36,7 +36,9 @@ func (v *env) Call(ctx context.Context, id string, in any) (tool.Reply, error) {
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	if !slices.Contains(v.k.parents, r.Run) {
+	t, ok := r.Output.(interface{ Transient() bool })
+	recorded := !ok || !t.Transient()
+	if recorded && !slices.Contains(v.k.parents, r.Run) {
 		v.k.parents = append(v.k.parents, r.Run)
 	}
 	return reply(r), nil

@@ -10,24 +10,40 @@ import (
 
 // reuse is step 7: a verified result of the same call answers. A concurrent equal
 // call is waited for, then its result answers. A result that does not verify is a
-// conflict, never a reason to run again.
+// conflict, never a reason to run again. One that was made from results of which
+// some were pruned would point at files that are gone: it is set aside and made anew.
 func (k *call) reuse(ctx context.Context) error {
 	if k.DryRun {
 		return nil
 	}
-	r, err := k.e.Stage.Lookup(ctx, k.name)
-	if err != nil || r != nil {
+	r, gone, err := k.lookup(ctx)
+	if err != nil || r != nil && !gone {
 		return k.answer(r, err)
 	}
 	if k.lock, err = k.e.Stage.Acquire(ctx, k.name); err != nil {
 		return err
 	}
-	r, err = k.e.Stage.Lookup(ctx, k.name)
-	if err != nil || r != nil {
+	r, gone, err = k.lookup(ctx)
+	if err != nil || r != nil && !gone {
 		return k.answer(r, err)
+	}
+	if r != nil {
+		if err := k.e.Stage.SetAside(k.lock, r); err != nil {
+			return err
+		}
 	}
 	k.build, err = k.e.Stage.Begin(ctx, k.lock)
 	return err
+}
+
+// lookup finds the recorded result of this call, and whether one of the results
+// that it was made from is gone.
+func (k *call) lookup(ctx context.Context) (r *stage.Result, gone bool, err error) {
+	if r, err = k.e.Stage.Lookup(ctx, k.name); err != nil || r == nil {
+		return nil, false, err
+	}
+	gone, err = k.e.Stage.VerifyParents(ctx, r)
+	return r, gone, err
 }
 
 // answer replies with a recorded result. What depends on this very call, the

@@ -122,6 +122,11 @@ func (s *Stage) reject(root *dir, at string, opt PruneOptions, rep *Report) erro
 	if opt.DryRun {
 		return nil
 	}
+	return s.moveAside(root, at)
+}
+
+// moveAside moves the folder at to .rejected.
+func (s *Stage) moveAside(root *dir, at string) error {
 	parent, err := root.openDir(path.Dir(at))
 	if err != nil {
 		return err
