@@ -48,7 +48,29 @@ func (a *App) root() *cobra.Command {
 		a.setupCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(), a.manCommand())
 	root.SetHelpCommandGroupID(groupProgram)
 	root.SetCompletionCommandGroupID(groupProgram)
+	a.strict(root)
 	return root
+}
+
+// strict makes the commands that cobra adds refuse what they do not know: by
+// themselves they print some help and call that success.
+func (a *App) strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				topic, rest, err := root.Find(args)
+				if err != nil {
+					return err
+				}
+				return a.unknownCommand(topic, rest)
+			}
+		case "completion":
+			c.Args, c.RunE = a.unknownCommand, a.help
+		}
+	}
 }
 
 // help is what a command with subcommands does by itself. It is no answer that a
