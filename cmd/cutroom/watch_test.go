@@ -181,6 +181,16 @@ func TestRow59StaticClip(t *testing.T) {
 	}
 }
 
+// At low detail, a clip with one key frame still gives its first, middle and last frame.
+func TestLowDetailWithOneKeyFrame(t *testing.T) {
+	t.Parallel()
+	w, file := made(t, "b34_sparsekf.mkv")
+	r := must[media.WatchResult](w, "media.watch", media.WatchInput{Source: local(file), Mode: media.Frames, Detail: "low"})
+	if len(r.Frames) != 3 || *r.Frames[2].TimestampSeconds < 29_000_000 || r.FrameMethod == "keyframe" {
+		t.Errorf("frames %v by %q", r.Frames, r.FrameMethod)
+	}
+}
+
 // TestRow17: sound that starts late keeps its place in the recording.
 func TestRow17AudioOffset(t *testing.T) {
 	t.Parallel()

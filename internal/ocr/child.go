@@ -27,10 +27,10 @@ const faint = 0.5
 // order is what the child is asked to do.
 type order struct {
 	runtimeLib, detect, read, keys string // without runtimeLib: prepare pages only
-	crops, pages                string // the lists to write
-	language                    string
-	side, threads               int
-	pictures                    []string
+	crops, pages                   string // the lists to write
+	language                       string
+	side, threads                  int
+	pictures                       []string
 }
 
 // Child is the program that [First] plans. It reads the pictures named by args

@@ -158,7 +158,7 @@ func (w *watching) judge(t *video.TranscriptOutput) {
 		w.out.limit("no speech was heard")
 	}
 	if len(t.Problems) > 0 {
-		w.out.limit(fmt.Sprintf("%d cues of the transcript are faulty", len(t.Problems)))
+		w.out.limit(fmt.Sprintf("faulty cues of the transcript: %d", len(t.Problems)))
 	}
 }
 
@@ -217,10 +217,7 @@ func (w *watching) look() error {
 	limits := w.in.Limits
 	limits.MaxFrames = max(most, len(times))
 	in := video.ExtractFramesInput{Source: w.in.Source, TimestampsSeconds: times, Width: width, FullSize: true, Detail: "full", Limits: limits}
-	if w.in.Detail == "low" && w.out.FrameMethod != "still" {
-		in.Mode, w.out.FrameMethod = "keyframe", "keyframe"
-	}
-	r, ok, err := w.call("video.extract_frames", in)
+	r, ok, err := w.extract(in)
 	if err != nil || !ok {
 		return err
 	}
@@ -241,6 +238,28 @@ func (w *watching) look() error {
 		return err
 	}
 	return w.read()
+}
+
+// extract takes the frames: at low detail the key frames nearest before the times,
+// which cost little, unless they are so far apart that fewer frames would come of it
+// than first, middle and last.
+func (w *watching) extract(in video.ExtractFramesInput) (tool.Reply, bool, error) {
+	if w.in.Detail != "low" || w.out.FrameMethod == "still" {
+		return w.call("video.extract_frames", in)
+	}
+	exact, times := in, in.TimestampsSeconds
+	in.Mode = "keyframe"
+	r, ok, err := w.call("video.extract_frames", in)
+	if err != nil || !ok {
+		return r, ok, err
+	}
+	least := min(3, len(times))
+	if len(r.Output.(*video.ExtractFramesOutput).Frames) >= least {
+		w.out.FrameMethod = "keyframe"
+		return r, ok, nil
+	}
+	exact.TimestampsSeconds = slices.Compact([]cutroom.Micros{times[0], times[len(times)/2], times[len(times)-1]})
+	return w.call("video.extract_frames", exact)
 }
 
 // choose picks the times of the frames from what was measured.
