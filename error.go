@@ -53,7 +53,7 @@ var Codes = []CodeFacts{
 	{Timeout, "ffmpeg", 124, 504, true, "The work did not finish within its deadline."},
 	{ToolFailed, "ffmpeg", 1, 502, false, "A program failed."},
 	{Verification, "ffmpeg", 1, 500, false, "The result was made but is not what was planned; it was not published."},
-	{Unavailable, "denied", 1, 503, true, "Not available now, or not in this installation."},
+	{Unavailable, "internal", 1, 503, true, "Not available now, or not in this installation."},
 	{Canceled, "canceled", 130, 499, true, "The caller canceled the call."},
 	{Precondition, "input", 2, 412, true, "The present state does not allow it; query the state, then try again."},
 	{Budget, "denied", 4, 402, false, "A budget of time, bytes or money is spent."},

@@ -118,7 +118,7 @@ func (k *call) failure(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		stopped := cutroom.AsError(cause)
 		if errors.Is(cause, context.DeadlineExceeded) {
-			stopped = cutroom.Errorf(cutroom.Timeout, "%s did not finish within %s", k.tool.Name, k.elapsed().Round(time.Second)).
+			stopped = cutroom.Errorf(cutroom.Timeout, "%s did not finish within %s", k.tool.Name, k.elapsed().Round(time.Millisecond)).
 				WithHint("raise --timeout, or narrow the range with --start and --end")
 		}
 		err = stopped.WithCause(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"cutroom"
 )
@@ -17,10 +18,14 @@ var exactTimes = json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encod
 	return enc.WriteValue(jsontext.Value(strconv.FormatInt(int64(m), 10)))
 }))
 
+// omitted leaves false and 0 out where a tag says omitempty, as encoding/json does:
+// an answer to an old request must not show a member that it does not know.
+var omitted = jsonv1.OmitEmptyWithLegacySemantics(true)
+
 // Canonical encodes a typed value for a digest: RFC 8785 over typed numbers,
 // times as whole microseconds. It never sees the caller's bytes.
 func Canonical(v any) ([]byte, error) {
-	b, err := json.Marshal(v, exactTimes, json.Deterministic(true))
+	b, err := json.Marshal(v, exactTimes, omitted, json.Deterministic(true))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +39,7 @@ func Canonical(v any) ([]byte, error) {
 // Encode writes an output as the doors show it: members in declared order, empty
 // lists as [], times in seconds.
 func Encode(v any) ([]byte, error) {
-	return json.Marshal(v, json.Deterministic(true), jsontext.EscapeForHTML(false))
+	return json.Marshal(v, omitted, json.Deterministic(true), jsontext.EscapeForHTML(false))
 }
 
 // CheckOutput checks an output against the bounds, patterns and enumerations of its

@@ -60,7 +60,7 @@ func (w *watching) call(id string, in any) (tool.Reply, bool, error) {
 func (w *watching) failed(id string, err error) {
 	e := cutroom.AsError(err)
 	status := "failed"
-	if e.Group() == "denied" {
+	if e.Code == cutroom.Denied || e.Code == cutroom.NeedsApproval {
 		status = string(cutroom.Blocked)
 	}
 	w.out.Stages = append(w.out.Stages, Stage{ToolID: id, Status: status, PartialReasons: []string{e.Error()}})
