@@ -322,3 +322,22 @@ func TestRenamedSource(t *testing.T) {
 	}
 	must[media.AskResult](w, "media.ask", media.AskInput{Run: cutroom.Ref{Run: r.RunID}, Question: "words?"})
 }
+
+// TestSuppliedSegmentsBecomeEvidence: a typed segment counts once a recorded
+// transcript holds it, whatever was asked before.
+func TestSuppliedSegmentsBecomeEvidence(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	src := cutroom.Source{Kind: cutroom.Transcript, Value: "0:01 --> 0:02\nhello"}
+	end := 2 * cutroom.Second
+	in := video.SummarizeTimelineInput{
+		SourceIdentitySHA256: cutroom.DigestOf([]byte(src.Value)),
+		TranscriptSegments:   []video.TranscriptSegment{{StartSeconds: cutroom.Second, EndSeconds: &end, Text: "hello", UntrustedContent: true}},
+	}
+	before := must[video.SummarizeTimelineOutput](w, "video.summarize_timeline", in)
+	must[video.TranscriptOutput](w, "video.transcript", video.TranscriptInput{Source: src})
+	after := must[video.SummarizeTimelineOutput](w, "video.summarize_timeline", in)
+	if len(before.Limitations) != 1 || len(after.Limitations) != 0 || len(after.Events) != 1 {
+		t.Errorf("before %v, after %v %v", before.Limitations, after.Limitations, after.Events)
+	}
+}

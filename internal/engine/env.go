@@ -76,14 +76,7 @@ func (v *env) ReadArtifact(ctx context.Context, ref cutroom.ArtifactRef, max int
 // Recorded returns the recorded results of one tool about one source.
 func (v *env) Recorded(ctx context.Context, source cutroom.Digest, name string) ([]tool.Reply, error) {
 	var replies []tool.Reply
-	var runs []stage.Manifest
-	for r, err := range v.k.e.Stage.List(ctx) {
-		if err == nil && r.Manifest.Source == source && r.Manifest.Tool == name {
-			runs = append(runs, r.Manifest)
-		}
-	}
-	slices.SortFunc(runs, func(a, b stage.Manifest) int { return a.Created.Compare(b.Created) })
-	for _, m := range runs {
+	for _, m := range v.k.e.recorded(ctx, source, name) {
 		r, err := v.ReadResult(ctx, cutroom.Ref{Run: string(m.Invocation)})
 		if err != nil {
 			continue // not readable for this principal, or not valid: no evidence
@@ -91,6 +84,18 @@ func (v *env) Recorded(ctx context.Context, source cutroom.Digest, name string) 
 		replies = append(replies, r)
 	}
 	return replies, nil
+}
+
+// recorded lists the results of one tool about one source, the oldest first.
+func (e *Engine) recorded(ctx context.Context, source cutroom.Digest, name string) []stage.Manifest {
+	var runs []stage.Manifest
+	for r, err := range e.Stage.List(ctx) {
+		if err == nil && r.Manifest.Source == source && r.Manifest.Tool == name {
+			runs = append(runs, r.Manifest)
+		}
+	}
+	slices.SortFunc(runs, func(a, b stage.Manifest) int { return a.Created.Compare(b.Created) })
+	return runs
 }
 
 // ReadResult returns the typed output of a recorded result.

@@ -17,6 +17,7 @@ type identity struct {
 	Contract  string                    `json:"contract"`
 	Sources   []cutroom.Digest          `json:"sources"`
 	Beside    []cutroom.Digest          `json:"beside"`
+	Consulted []cutroom.Digest          `json:"consulted,omitempty"` // recorded results that what is supplied is compared with
 	Request   any                       `json:"request"`
 	Toolchain map[string]cutroom.Digest `json:"toolchain"`
 	Settings  tool.Settings             `json:"settings"`
@@ -24,7 +25,7 @@ type identity struct {
 
 // key is step 6: the server's own identity of the call, made from the decoded
 // input and never from the caller's bytes.
-func (k *call) key(context.Context) error {
+func (k *call) key(ctx context.Context) error {
 	id := identity{
 		Tool: k.tool.Name, Revision: k.tool.Revision, Contract: k.tool.Contract,
 		Toolchain: map[string]cutroom.Digest{}, Settings: k.e.Settings,
@@ -38,6 +39,13 @@ func (k *call) key(context.Context) error {
 	}
 	for _, p := range k.e.Registry.Programs(k.tool) {
 		id.Toolchain[p] = k.e.Toolchain.Fingerprint(p)
+	}
+	if c, ok := k.in.(interface{ Consults() []string }); ok {
+		for _, name := range c.Consults() {
+			for _, m := range k.e.recorded(ctx, k.subject(), name) {
+				id.Consulted = append(id.Consulted, m.Invocation)
+			}
+		}
 	}
 	normal := reflect.New(reflect.TypeOf(k.in)).Elem()
 	normal.Set(reflect.ValueOf(k.in))

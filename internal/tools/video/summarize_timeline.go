@@ -39,6 +39,19 @@ type SummarizeTimelineInput struct {
 // Subject is the recording that the timeline speaks of.
 func (in SummarizeTimelineInput) Subject() cutroom.Digest { return in.SourceIdentitySHA256 }
 
+// Consults names the tools whose recorded results decide what of the typed evidence
+// counts.
+func (in SummarizeTimelineInput) Consults() []string {
+	var tools []string
+	if len(in.TranscriptSegments) > 0 {
+		tools = append(tools, "video.transcript")
+	}
+	if len(in.FrameEvidence) > 0 {
+		tools = append(tools, "video.ocr_frames")
+	}
+	return tools
+}
+
 // TranscriptSegment is a segment as a caller gives it.
 type TranscriptSegment struct {
 	StartSeconds     cutroom.Micros  `json:"start_seconds" min:"0" unit:"s" doc:"Where it starts."`
