@@ -341,3 +341,18 @@ func TestSuppliedSegmentsBecomeEvidence(t *testing.T) {
 		t.Errorf("before %v, after %v %v", before.Limitations, after.Limitations, after.Events)
 	}
 }
+
+// TestSidecarNamesItsLanguage: what the name of a sidecar tells is not lost.
+func TestSidecarNamesItsLanguage(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	for name, text := range map[string]string{"talk.mp4": "never opened as media", "talk.de.srt": "1\n00:00:01,000 --> 00:00:02,000\nGuten Tag\n"} {
+		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := must[video.TranscriptOutput](w, "video.transcript", video.TranscriptInput{Source: local("talk.mp4"), Detail: "full"})
+	if r.Method != video.Sidecar || r.Language != "de" || r.From != "talk.de.srt" || len(r.Segments) != 1 {
+		t.Errorf("%+v", r)
+	}
+}

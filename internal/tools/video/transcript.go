@@ -210,10 +210,14 @@ func (out *TranscriptOutput) read(r tool.Results, file tool.Input, in Transcript
 	if err != nil {
 		return err
 	}
-	if m == Sidecar {
-		out.From = baseName(file.Text)
+	if err := out.parse(data, evidence.Format(suffix(file.Name)), m, 0); err != nil || m != Sidecar {
+		return err
 	}
-	return out.parse(data, evidence.Format(suffix(file.Name)), m, 0)
+	out.From = baseName(file.Text)
+	if out.Language == "" { // the text does not say; its name may
+		out.Language = evidence.SidecarLanguage(baseName(in.Source.Value), out.From)
+	}
+	return nil
 }
 
 func (out *TranscriptOutput) parse(data []byte, hint evidence.Format, m Method, zero cutroom.Micros) error {
