@@ -25,7 +25,7 @@ var stdOnly = []string{"argv", "nouns", "child"}
 
 // layers is the list of docs/architecture.md, from the top down.
 var layers = []layer{
-	{"main", "cmd/cutroom bench scripts internal/docgen/gen", "", "builds the parts and opens a door: the only place that knows concrete ones (docgen/gen writes pages from the registry; scripts holds tests only)"},
+	{"main", "cmd/cutroom bench attest scripts internal/docgen/gen", "", "builds the parts and opens a door: the only place that knows concrete ones (docgen/gen writes pages from the registry; scripts holds tests only; attest drives real hosts)"},
 	{"doors", "internal/cli internal/mcpserver internal/httpapi internal/gateway internal/console", "", "a way in; doors do no work and never call each other"},
 	{"setup", "internal/setup", "", "finds and pins programs for the commands setup and doctor, which are doors' work"},
 	{"docgen", "internal/docgen", "", "contract and reference pages, written from a registry that it is given: doors' work, too"},
@@ -36,7 +36,7 @@ var layers = []layer{
 	{"families", "internal/tools/*", "os net", "a tool is typed facts and pure planning: it opens no path; it calls another tool by id through its Env, never by import"},
 	{"tool", "internal/tool", "", "what a tool is"},
 	{"knowledge", "internal/ffmpeg internal/evidence internal/edl", "os net", "pure functions, no input or output"},
-	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/event internal/store internal/config internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
+	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/event internal/store internal/config internal/host internal/modeltest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
 	{"argv", "internal/sandbox/argv", "os net", "typed program arguments: pure, so that those who plan a run need not know who runs it"},
 	{"nouns", ".", "os net cutroom/internal/sandbox/child", "what is passed between the parts"},
 	{"child", "internal/sandbox/child", "", "runs before main in the sandboxed process: every import, the nouns too, is start-up time of every program"},
@@ -58,14 +58,14 @@ type home struct{ path, units, reason string }
 
 var homes = []home{
 	{"C", "", "the binary is built without cgo"},
-	{"os/exec", "internal/sandbox internal/testenv bench tests", "a program starts in the sandbox or not at all; bench runs the plain programs beside ours"},
+	{"os/exec", "internal/sandbox internal/testenv bench attest tests", "a program starts in the sandbox or not at all; bench runs the plain programs beside ours, attest the hosts"},
 	{"plugin", "", "nothing is loaded into the process but ONNX Runtime, in its own child"},
-	{"net", "internal/sandbox internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console tests", "two ways out (fetch, provider), four doors in; the sandbox tries sockets to show that they fail"},
-	{"net/http", "internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console tests", "two ways out, four doors in"},
+	{"net", "internal/sandbox internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console attest tests", "two ways out (fetch, provider), four doors in; the sandbox tries sockets to show that they fail"},
+	{"net/http", "internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console attest tests", "two ways out, four doors in"},
 	{"net/netip", "*", "addresses as values; opens nothing"},
 	{"net/url", "*", "text as values; opens nothing"},
-	{"database/sql", "internal/store tests", "one SQL text, in one place"},
-	{"syscall", "internal/sandbox internal/stage internal/testenv cmd/cutroom bench tests", "kernel calls are for the sandbox and for publishing without overwriting; testenv takes a file lock; main names the signals it waits for; bench starts programs in sessions of their own"},
+	{"database/sql", "internal/store internal/job tests", "one SQL text, in one place; the queue library takes a handle"},
+	{"syscall", "internal/sandbox internal/stage internal/testenv cmd/cutroom bench attest tests", "kernel calls are for the sandbox and for publishing without overwriting; testenv takes a file lock; main names the signals it waits for; bench starts programs in sessions of their own"},
 	{"unsafe", "internal/sandbox internal/onnx tests", "system calls and a C interface without cgo"},
 	{"golang.org/x/sys", "internal/sandbox internal/stage tests", "as syscall"},
 
@@ -84,8 +84,16 @@ var homes = []home{
 	{"golang.org/x/net", "internal/fetch", "IDNA (UTS 46)"},
 	{"golang.org/x/sync", "internal/engine internal/job", "one execution for equal calls"},
 
+	{"github.com/modelcontextprotocol/go-sdk", "internal/mcpserver attest tests", "the protocol of agents' hosts"},
+	{"github.com/riverqueue/river", "internal/job", "the durable queue"},
+	{"modernc.org/sqlite", "internal/store", "SQLite without cgo"},
+	{"github.com/pressly/goose/v3", "internal/store", "migrations"},
+	{"github.com/tailscale/hujson", "internal/host", "edits JSON with comments and keeps them"},
+	{"github.com/pelletier/go-toml/v2", "internal/host tests", "reads the hosts' TOML"},
+
 	{"github.com/google/go-cmp", "tests", "differences in tests"},
 	{"pgregory.net/rapid", "tests", "property tests"},
+	{"github.com/rogpeppe/go-internal/diff", "internal/host tests", "shows a change of a file before it is made"},
 	{"github.com/rogpeppe/go-internal", "tests", "command-line sessions as text"},
 	{"github.com/santhosh-tekuri/jsonschema", "tests", "a second opinion on our schemas; its start-up costs 7 ms"},
 }

@@ -25,6 +25,11 @@ type Runner interface {
 	Run(context.Context, argv.Command, sandbox.Grant) (argv.Result, error)
 }
 
+// Jobs is the durable queue, as each principal sees it.
+type Jobs interface {
+	For(cutroom.Principal) tool.Jobs
+}
+
 // Toolchain says which programs are pinned.
 type Toolchain interface {
 	// Fingerprint identifies a program with its libraries and models; "" when it is
@@ -51,6 +56,7 @@ type Options struct {
 	Policy    policy.Policy
 	Limits    tool.Bounds   // operator's maxima; zero fields are the contract's ceilings
 	Timeout   time.Duration // operator's longest deadline; zero is each tool's own
+	Jobs      Jobs          // nil: this process has no queue
 	Log       *slog.Logger
 	Now       func() time.Time
 }

@@ -48,6 +48,17 @@ func reply(r *Reply) tool.Reply {
 	return tool.Reply{Tool: r.Tool, Output: r.Output, Run: r.Run, Reused: r.Reused, Seconds: cutroom.Micros(r.Elapsed.Microseconds()), Record: r.Record}
 }
 
+// Jobs is the queue as the caller may see it.
+func (v *env) Jobs() tool.Jobs {
+	if v.k.e.Jobs == nil {
+		return noJobs{}
+	}
+	return v.k.e.Jobs.For(v.k.Principal)
+}
+
+// Registry lists the tools that the caller may see.
+func (v *env) Registry() []*tool.Tool { return v.k.e.Tools(v.k.Principal) }
+
 // ReadArtifact reads an artifact of a recorded result.
 func (v *env) ReadArtifact(ctx context.Context, ref cutroom.ArtifactRef, max int64) ([]byte, error) {
 	run, path, ok := v.k.e.split(ref.RelativePath)

@@ -13,7 +13,7 @@ import (
 // and the result becomes visible, whole, in one rename.
 func (k *call) publish(ctx context.Context) error {
 	t, ok := k.out.(interface{ Transient() bool })
-	transient := ok && t.Transient()
+	transient := ok && t.Transient() || k.tool.Live
 	if transient {
 		k.kept, k.made = nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 // conflict, never a reason to run again. One that was made from results of which
 // some were pruned would point at files that are gone: it is set aside and made anew.
 func (k *call) reuse(ctx context.Context) error {
-	if k.DryRun {
+	if k.DryRun || k.tool.Live {
 		return nil
 	}
 	r, gone, err := k.lookup(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"cutroom"
 	"cutroom/internal/ffmpeg"
@@ -142,6 +143,22 @@ type Env interface {
 	Progress(p cutroom.Progress)
 	// Run is the invocation id of this call.
 	Run() cutroom.Digest
+	// Jobs is the queue as this call's principal may see it.
+	Jobs() Jobs
+	// Registry lists the tools of this installation that the principal may see.
+	Registry() []*Tool
+}
+
+// Jobs is the durable queue. An id that the principal may not see does not exist.
+type Jobs interface {
+	Get(ctx context.Context, id string) (cutroom.Job, error)
+	// Wait returns when the job ended, or after d with its state then.
+	Wait(ctx context.Context, id string, d time.Duration) (cutroom.Job, error)
+	// Cancel asks the job to stop and returns its state after that; a job that ended
+	// stays as it is.
+	Cancel(ctx context.Context, id string) (cutroom.Job, error)
+	// List returns the newest jobs first, at most max, in the given states or in all.
+	List(ctx context.Context, max int, states ...cutroom.JobState) ([]cutroom.Job, error)
 }
 
 // Reply is what a call of another tool answered.

@@ -88,6 +88,9 @@ func (t *Tool) check(fault func(string, ...any)) {
 	if t.Exact == "" || t.Revision < 1 || t.Timeout <= 0 || t.Contract == "" {
 		fault("it needs Exact, Revision ≥ 1, Timeout and a contract version")
 	}
+	if t.Live && t.body != BodyRun {
+		fault("only a Run body can be Live")
+	}
 	if t.body != BodyCompose && len(t.Calls) > 0 {
 		fault("only a Compose body has Calls")
 	}

@@ -65,6 +65,8 @@ type Spec[In, Out any] struct {
 	Short       string        // explicit short command, if any
 	Timeout     time.Duration // one deadline for the whole call
 	Network     bool          // can reach out, by an approval bound to the destination
+	Live        bool          // answers what is so now: neither recorded nor answered from a record
+	Pictures    bool          // its answer is shown with pictures; where a host would drop them beside structured content, it has none
 	Needs       Needs
 	Calls       []string // ids a Compose body may call
 	CheckWith   []string // tools that verify this one's output
@@ -100,7 +102,7 @@ type Tool struct {
 	Revision                   int
 	Contract                   string
 	Short                      string
-	Network                    bool
+	Network, Live, Pictures    bool
 	Needs                      Needs
 	Calls, CheckWith, Formats  []string
 	MaxFrames                  int
@@ -139,7 +141,7 @@ func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
 	t := &Tool{
 		Name: s.Name, Summary: s.Summary, Description: s.Description, Kind: s.Kind,
 		Risk: or(s.Risk, LowRisk), Replay: or(s.Replay, ReplaySafe), Exact: s.Exact,
-		Revision: s.Revision, Contract: or(s.Contract, f.Contract), Short: s.Short, Network: s.Network,
+		Revision: s.Revision, Contract: or(s.Contract, f.Contract), Short: s.Short, Network: s.Network, Live: s.Live, Pictures: s.Pictures,
 		Needs: s.Needs, Calls: s.Calls, CheckWith: s.CheckWith, Formats: s.Formats,
 		MaxFrames: s.MaxFrames, Timeout: s.Timeout,
 		family: f, file: file, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
@@ -262,6 +264,9 @@ func (t *Tool) NewOutput() any { return reflect.New(t.out).Interface() }
 
 // SideEffects is derived: what a call does besides answering.
 func (t *Tool) SideEffects() []string {
+	if t.Live {
+		return []string{}
+	}
 	if t.Network {
 		return []string{"network_read", "filesystem_write"}
 	}

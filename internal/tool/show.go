@@ -1,0 +1,30 @@
+package tool
+
+import "cutroom"
+
+// Shown is an output that knows how it reads to a model: what a door shows of it
+// that has room for so much. Outputs without it are shown as an outline.
+type Shown interface{ Show(Room) Showing }
+
+// Room is how much a door can show at once.
+type Room struct {
+	Text int // characters, at least 1000
+}
+
+// Showing is what a door shows.
+type Showing struct {
+	// Text states every fact that the reader needs, at most Room.Text characters. What
+	// comes from media stands in it neutralised and fenced as evidence.
+	Text string
+	// Pictures are recorded pictures, the most telling first; a door takes as many of
+	// them as it has room for, and names the rest.
+	Pictures []Picture
+	// Files hold what the text leaves out.
+	Files []cutroom.ArtifactRef
+}
+
+// Picture is a recorded picture with what it shows.
+type Picture struct {
+	Ref     cutroom.ArtifactRef
+	Caption string // our own words: a time, the times of a sheet's cells
+}
