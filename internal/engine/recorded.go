@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/stage"
+)
+
+// Recorded is a recorded result that a principal may read.
+type Recorded struct {
+	Run    cutroom.Digest
+	Tool   string
+	JSON   []byte // the output as it was recorded
+	result *stage.Result
+	engine *Engine
+}
+
+// Recorded finds a recorded result by its id, or the first digits of it, and checks
+// that who could open every source it came from now: an id is not a permission.
+func (e *Engine) Recorded(ctx context.Context, who cutroom.Principal, run string) (*Recorded, error) {
+	k := &call{Call: Call{Principal: who}, e: e, results: map[cutroom.Digest]*stage.Result{}}
+	r, err := k.openResult(ctx, run)
+	if err != nil {
+		return nil, cutroom.AsError(err)
+	}
+	if !e.Policy.Lists(who, r.Manifest.Tool) {
+		return nil, cutroom.Errorf(cutroom.NotFound, "there is no recorded result %q", run)
+	}
+	return &Recorded{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, JSON: r.Manifest.Output, result: r, engine: e}, nil
+}
+
+// Artifacts lists the files of the result.
+func (r *Recorded) Artifacts() []cutroom.ArtifactRef { return r.result.Refs() }
+
+// Open opens one file of the result by its path inside it.
+func (r *Recorded) Open(ctx context.Context, path string) (*os.File, error) {
+	if _, ok := r.result.Artifact(path); !ok {
+		return nil, cutroom.Errorf(cutroom.NotFound, "the result %s has no file %q", r.Run.Short(), path).
+			WithHint("its files are listed in artifacts, by paths that end in their names inside the result")
+	}
+	return r.result.Open(ctx, path)
+}
+
+// Picture reads a recorded picture of at most max bytes.
+func (e *Engine) Picture(ctx context.Context, who cutroom.Principal, ref cutroom.ArtifactRef, max int64) ([]byte, error) {
+	run, path, ok := e.split(ref.RelativePath)
+	if !ok {
+		return nil, notEvidence(ref.RelativePath)
+	}
+	r, err := e.Recorded(ctx, who, run)
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, max)
+}
+
+// Split takes the workspace-relative path of a recorded file apart: the id of its
+// run and its path inside that result.
+func (e *Engine) Split(relative string) (run, path string, ok bool) { return e.split(relative) }
+
+// Told is what a list of results says of one.
+type Told struct {
+	Run     cutroom.Digest
+	Tool    string
+	Source  string // safe locator of its first source; empty when it has none
+	Created time.Time
+}
+
+// Newest lists the newest results that who may know of, at most max. Whether their
+// sources can still be opened is asked when one is read.
+func (e *Engine) Newest(ctx context.Context, who cutroom.Principal, max int) []Told {
+	var all []Told
+	for r, err := range e.Stage.List(ctx) {
+		if err != nil || !e.Policy.Lists(who, r.Manifest.Tool) {
+			continue
+		}
+		t := Told{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, Created: r.Manifest.Created}
+		if len(r.Manifest.Sources) > 0 {
+			t.Source = r.Manifest.Sources[0].Locator
+		}
+		all = append(all, t)
+	}
+	slices.SortStableFunc(all, func(a, b Told) int { return b.Created.Compare(a.Created) })
+	return all[:min(len(all), max)]
+}

@@ -1,0 +1,52 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"cutroom"
+	"cutroom/internal/docgen"
+	"cutroom/internal/tool"
+)
+
+// anyObject stands for a schema that is made later.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// list is what a host sees of the listed tools.
+func (s *server) list() []*mcp.Tool {
+	tools := []*mcp.Tool{}
+	for _, t := range s.listed {
+		tools = append(tools, Translate(docgen.Entry(s.Engine.Registry, t, docgen.ContractOptions{})))
+	}
+	return tools
+}
+
+// Translate is an entry of the contract as a host lists it. A tool whose answer is
+// shown with pictures has no output schema: two hosts would drop the pictures or the
+// text beside structured content.
+func Translate(e docgen.ToolEntry) *mcp.Tool {
+	t := &mcp.Tool{
+		Name: e.MCPName, Title: e.Title, Description: e.Description,
+		InputSchema: e.InputSchema, Annotations: annotations(e),
+	}
+	if !e.Pictures {
+		t.OutputSchema = e.OutputSchema
+	}
+	if slices.Contains(main, e.ToolID) {
+		t.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
+	}
+	return t
+}
+
+// annotations derive from what a tool may do. A host that runs unattended decides by
+// them, so each hint is stated, and none is nicer than the truth.
+func annotations(e docgen.ToolEntry) *mcp.ToolAnnotations {
+	reads := e.Kind == cutroom.Read || e.Kind == cutroom.Preview
+	destructive, open := false, e.NetworkAccess != "none"
+	return &mcp.ToolAnnotations{
+		Title: e.Title, ReadOnlyHint: reads, IdempotentHint: e.Replay == tool.ReplaySafe,
+		DestructiveHint: &destructive, OpenWorldHint: &open,
+	}
+}
