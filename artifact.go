@@ -100,3 +100,10 @@ func (o *Output) Recorded(r Record) {
 // Recordable is an output that takes its record: every output type is, by
 // embedding [Output] or on its own.
 type Recordable interface{ Recorded(Record) }
+
+// Unrecorded is embedded by an output that no record is kept of: it says what is so
+// now.
+type Unrecorded struct{}
+
+// Recorded takes no record.
+func (*Unrecorded) Recorded(Record) {}

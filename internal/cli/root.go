@@ -85,6 +85,9 @@ func (a *App) help(cmd *cobra.Command, _ []string) error {
 // addTools adds a command per family with one per tool, and the short commands.
 func (a *App) addTools(root *cobra.Command) {
 	for _, f := range a.registry.Families() {
+		if f.Name == toolFamily {
+			continue // its tools stand among the commands of `cutroom tool`
+		}
 		family := &cobra.Command{
 			Use: f.Name, Short: f.Summary, GroupID: groupTools, Args: a.unknownCommand,
 			RunE: a.help,
@@ -100,6 +103,9 @@ func (a *App) addTools(root *cobra.Command) {
 		root.AddCommand(family)
 	}
 }
+
+// toolFamily is the family of the tools about tools.
+const toolFamily = "tool"
 
 // dashed is a tool's word as a command: no one has to type an underscore.
 func dashed(word string) string { return strings.ReplaceAll(word, "_", "-") }

@@ -20,6 +20,14 @@ func (a *App) toolCommands() *cobra.Command {
 		RunE: a.help,
 	}
 	cmd.AddCommand(a.toolListCommand(), a.toolShowCommand(), a.toolInvokeCommand())
+	for _, f := range a.registry.Families() {
+		if f.Name != toolFamily {
+			continue
+		}
+		for _, t := range f.Tools() {
+			cmd.AddCommand(a.toolCommand(t, "cutroom tool", dashed(t.Verb()), false))
+		}
+	}
 	if t, ok := a.registry.Find("media.watch"); ok {
 		cmd.AddCommand(a.toolCommand(t, "cutroom tool", "watch", true))
 	}

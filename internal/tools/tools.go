@@ -5,10 +5,11 @@ import (
 	"cutroom/internal/tool"
 	"cutroom/internal/tools/measure"
 	"cutroom/internal/tools/media"
+	tooltools "cutroom/internal/tools/tool"
 	"cutroom/internal/tools/video"
 )
 
 // Families returns every family.
 func Families() []*tool.Family {
-	return []*tool.Family{media.Family, measure.Family, video.Family}
+	return []*tool.Family{media.Family, measure.Family, tooltools.Family, video.Family}
 }
