@@ -39,7 +39,7 @@ func run() int {
 	defer stop()
 	app := &cli.App{
 		Families: tools.Families(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Environ: os.Environ(), Dir: dir, Interrupted: code,
+		Environ: os.Environ(), Dir: dir, Interrupted: code, MCP: serveMCP,
 	}
 	return app.Run(ctx, os.Args[1:])
 }

@@ -30,6 +30,8 @@ type App struct {
 	// As is who calls, when that is known; nil finds it out from the environment and
 	// the parent processes.
 	As *cutroom.Principal
+	// MCP serves agents' hosts; nil where this program has no such door.
+	MCP func(context.Context, MCP) error
 	// Interrupted returns the exit code of a call that a signal stopped.
 	Interrupted func() int
 

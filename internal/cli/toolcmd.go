@@ -19,7 +19,7 @@ func (a *App) toolCommands() *cobra.Command {
 		Use: "tool", Short: "List, describe and call tools by their id", GroupID: groupProgram, Args: a.unknownCommand,
 		RunE: a.help,
 	}
-	cmd.AddCommand(a.toolListCommand(), a.toolShowCommand(), a.toolInvokeCommand())
+	cmd.AddCommand(a.toolListCommand(), a.toolShowCommand(), a.toolInvokeCommand(), a.serveVideoCommand())
 	for _, f := range a.registry.Families() {
 		if f.Name != toolFamily {
 			continue

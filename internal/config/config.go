@@ -31,6 +31,7 @@ type Config struct {
 	Operator Bounds   `yaml:"operator" doc:"What the operator's own calls may see and do."`
 	Sandbox  Sandbox  `yaml:"sandbox" doc:"What the sandbox must provide."`
 	Speech   Speech   `yaml:"speech" doc:"Speech to text."`
+	MCP      MCP      `yaml:"mcp" doc:"The server for agents' hosts."`
 	Programs []string `yaml:"programs" doc:"Folders searched for programs by cutroom setup, before the standard ones."`
 }
 
@@ -59,6 +60,12 @@ type Bounds struct {
 // Sandbox says what the sandbox must provide.
 type Sandbox struct {
 	Require string `yaml:"require" doc:"floor (Landlock, seccomp, limits) or namespaces (the floor and user, network, PID and IPC namespaces). Default floor."`
+}
+
+// MCP is how agents' hosts are served.
+type MCP struct {
+	Toolsets        []string `yaml:"toolsets" doc:"Tools that are listed: default, all, or families such as video. Default: default."`
+	PatienceSeconds int64    `yaml:"patience_seconds" doc:"How long a call may take before it goes on as a job, seconds. Default 45."`
 }
 
 // Speech chooses the speech engine.
@@ -148,6 +155,9 @@ func (c Config) check() error {
 			}
 		}
 	}
+	if p := c.MCP.PatienceSeconds; p < 0 || p > 3600 {
+		return cutroom.Errorf(cutroom.Invalid, "mcp.patience_seconds is %d", p).WithHint("use 1 to 3600; hosts give up on a call after 60 s or more")
+	}
 	for _, r := range c.Roots {
 		if !filepath.IsAbs(r) || filepath.Clean(r) == "/" {
 			return cutroom.Errorf(cutroom.Invalid, "roots holds %q", r).WithHint("name absolute folders, and not the whole disk")
@@ -208,6 +218,12 @@ func Load(user, workspace File) (Config, Config, error) {
 	}
 	if w.Speech.Model != "" {
 		c.Speech.Model = w.Speech.Model
+	}
+	if len(w.MCP.Toolsets) > 0 {
+		c.MCP.Toolsets = w.MCP.Toolsets
+	}
+	if w.MCP.PatienceSeconds > 0 {
+		c.MCP.PatienceSeconds = w.MCP.PatienceSeconds
 	}
 	return c, w, nil
 }
