@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ type MCP struct {
 	In           io.Reader
 	Out          io.Writer
 	Log          *slog.Logger
-	Ready        func(net.Addr) // called once HTTP is served
+	Ready        func(address string) // called once HTTP is served
 }
 
 func (a *App) mcpCommand() *cobra.Command {
@@ -82,7 +81,7 @@ func (a *App) serveMCP(ctx context.Context, m MCP, tokenFile string) error {
 		if m.Token, err = a.token(i, tokenFile); err != nil {
 			return err
 		}
-		m.Ready = func(addr net.Addr) { a.remark("serving MCP at http://%s/mcp", addr) }
+		m.Ready = func(addr string) { a.remark("serving MCP at http://%s/mcp", addr) }
 	}
 	return a.MCP(ctx, m)
 }
