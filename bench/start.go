@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,11 +36,51 @@ func startUp(ctx context.Context, l *lab) ([]figure, error) {
 	if _, err := l.run(build); err != nil {
 		return nil, err
 	}
-	f, err := contest{
-		what: "start", plain: "hello world in Go", ours: "cutroom version", unit: "ms", target: 30, wall: true, cheap: 4,
-		by: []step{l.plain(filepath.Join(dir, "hello"))}, our: l.plain(l.bin, "version"),
-	}.run(ctx, l)
-	return []figure{f}, err
+	plain := []step{l.plain(filepath.Join(dir, "hello"))}
+	var figures []figure
+	for _, c := range []contest{
+		{what: "start", plain: "hello world in Go", ours: "cutroom version", unit: "ms", target: 30, wall: true, cheap: 4, by: plain, our: l.plain(l.bin, "version")},
+		{what: "start to tools listed", plain: "hello world in Go", ours: "cutroom mcp, initialize and tools/list answered", unit: "ms", target: 60, wall: true, cheap: 4, by: plain, our: l.listed},
+	} {
+		f, err := c.run(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// greeting is what a host says before it knows the tools.
+const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+
+// listed starts the MCP server and takes the time until it has listed its tools.
+func (l *lab) listed(ctx context.Context, _ int) (sample, error) {
+	c := l.command(ctx, l.bin, "mcp")
+	c.Dir = l.media
+	in, err := c.StdinPipe()
+	if err != nil {
+		return sample{}, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return sample{}, err
+	}
+	began := time.Now()
+	if err := c.Start(); err != nil {
+		return sample{}, err
+	}
+	_, err = io.WriteString(in, greeting)
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for answers := 0; err == nil && answers < 2 && lines.Scan(); answers++ {
+	}
+	took := time.Since(began)
+	err = errors.Join(err, lines.Err(), in.Close(), c.Wait())
+	return sample{took, c.ProcessState.UserTime() + c.ProcessState.SystemTime()}, err
 }
 
 func sourceOf(file string) video.ProbeInput {
