@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
+	"net"
+	"net/http"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cutroom"
 	"cutroom/internal/cli"
 	"cutroom/internal/engine"
 	"cutroom/internal/mcpserver"
+	"cutroom/internal/mcpserver/transport"
 )
 
 // serveMCP opens the door for agents' hosts.
@@ -21,11 +21,16 @@ func serveMCP(ctx context.Context, o cli.MCP) error {
 	if err != nil {
 		return err
 	}
-	err = s.Run(ctx, &mcp.StdioTransport{})
-	if errors.Is(err, context.Canceled) {
-		return nil
+	if o.HTTP == "" {
+		return transport.Stdio(ctx, s, o.In, o.Out, transport.StdioOptions{Log: o.Log})
 	}
-	return err
+	endpoint, err := transport.HTTP(s, transport.HTTPOptions{Token: o.Token, Log: o.Log})
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", endpoint)
+	return transport.Listen(ctx, o.HTTP, mux, func(a net.Addr) { o.Ready(a.String()) })
 }
 
 type direct struct{ e *engine.Engine }

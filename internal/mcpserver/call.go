@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -16,8 +17,15 @@ import (
 
 // handler answers the calls of one tool.
 func (s *server) handler(t *tool.Tool) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		res, err := s.call(ctx, t, req)
+	return func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+		defer func() {
+			// A fault in one call must not end the session with the others in it.
+			if p := recover(); p != nil {
+				s.Log.Error("panic", "tool", t.Name, "value", p, "stack", string(debug.Stack()))
+				res, err = s.failed(cutroom.Errorf(cutroom.Internal, "an internal fault stopped the call").WithHint("run `cutroom doctor`")), nil
+			}
+		}()
+		res, err = s.call(ctx, t, req)
 		if err != nil {
 			return s.failed(err), nil
 		}

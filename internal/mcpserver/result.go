@@ -82,12 +82,21 @@ func (s *server) failed(err error) *mcp.CallToolResult {
 	e := cutroom.AsError(err)
 	s.Log.Warn("call failed", "code", e.Code, "message", e.Msg, "cause", e.Err)
 	f := e.Failure()
+	if f.Error.Hint == "" {
+		f.Error.Hint = hints[e.Code]
+	}
 	f.Error.Message, f.Error.Hint = s.scrub(f.Error.Message), s.scrub(f.Error.Hint)
 	text, err := tool.Encode(f)
 	if err != nil {
 		text = []byte(string(e.Code))
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: clip(string(text), maxText)}}, IsError: true}
+}
+
+// hints are the next step where a failure names none of its own.
+var hints = map[cutroom.Code]string{
+	cutroom.Invalid:  "tool_search with the tool's name shows its input schema",
+	cutroom.NotFound: "paths are relative to the workspace",
 }
 
 // scrub takes the places of this machine out of a message that was written for

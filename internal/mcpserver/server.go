@@ -77,6 +77,8 @@ func New(o Options) (*mcp.Server, error) {
 		Name: "cutroom", Title: "cutroom", Version: cutroom.Version,
 	}, &mcp.ServerOptions{
 		Instructions: s.instructions(), Logger: o.Log,
+		// What is listed and read here is this user's.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{},
 		},
