@@ -119,15 +119,21 @@ func eventMarkdown(e Event) string {
 func TimelineText(events []Event) string {
 	var b strings.Builder
 	for _, e := range events {
-		fmt.Fprintf(&b, "%s  %-11s ", clockRange(e.TimestampSeconds, e.EndSeconds), e.Kind.words())
-		if e.Speaker != "" {
-			b.WriteString(Terminal(e.Speaker) + ": ")
-		}
-		b.WriteString(orDash(Terminal(e.Text)))
-		if about := e.about(); about != "" {
-			b.WriteString(" (" + Terminal(about) + ")")
-		}
-		b.WriteByte('\n')
+		b.WriteString(e.Line() + "\n")
+	}
+	return b.String()
+}
+
+// Line is the event as one line, with every text neutralised by [Terminal].
+func (e Event) Line() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %-11s ", clockRange(e.TimestampSeconds, e.EndSeconds), e.Kind.words())
+	if e.Speaker != "" {
+		b.WriteString(Terminal(e.Speaker) + ": ")
+	}
+	b.WriteString(orDash(Terminal(e.Text)))
+	if about := e.about(); about != "" {
+		b.WriteString(" (" + Terminal(about) + ")")
 	}
 	return b.String()
 }

@@ -3,8 +3,8 @@ package mcpserver
 import (
 	"context"
 	"fmt"
-	"strings"
 
+	"cutroom/internal/ffmpeg"
 	"cutroom/internal/tool"
 )
 
@@ -15,32 +15,32 @@ const captionRoom = 1500
 const maxPicture = 32 << 20
 
 // pictures returns as many pictures as a host takes in, as JPEG, and the lines that
-// say what they show and how many are left.
+// say what they show and how many are left. What one leaves of its share, the later
+// ones have.
 func (s *server) pictures(ctx context.Context, from []tool.Picture) ([][]byte, string, error) {
 	var data [][]byte
 	var captions []string
-	left := maxBytes
-	for _, p := range from {
-		if len(data) == maxPictures {
-			break
-		}
+	left, n := maxBytes/4*3, min(len(from), maxPictures) // of four bytes as base64, three are the picture's
+	for i, p := range from[:n] {
 		raw, err := s.Engine.Picture(ctx, s.Principal, p.Ref, maxPicture)
 		if err != nil {
 			return nil, "", err
 		}
-		if encoded(len(raw)) > left {
+		fit, err := ffmpeg.FitJPEG(raw, maxSide, left/(n-i)-2)
+		if err != nil {
+			s.Log.Warn("picture", "path", p.Ref.RelativePath, "cause", err)
 			continue
 		}
-		left -= encoded(len(raw))
-		data = append(data, raw)
+		left -= len(fit) + 2 // padding
+		data = append(data, fit)
 		captions = append(captions, fmt.Sprintf("picture %d: %s", len(data), p.Caption))
 	}
-	if len(captions) == 0 {
-		return nil, "", nil
+	note := "\n"
+	for _, c := range captions {
+		note += c + "\n"
 	}
-	note := "\n\n" + strings.Join(captions, "\n")
 	if n := len(from) - len(data); n > 0 {
-		note += fmt.Sprintf("\npictures not shown: %d; media_ask shows those of a time or a question", n)
+		note += fmt.Sprintf("pictures not shown: %d; media_ask shows those of a question or a time\n", n)
 	}
 	return data, clip(note, captionRoom), nil
 }

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -209,6 +208,3 @@ func paginate(text string, room int) []string {
 		}
 	}
 }
-
-// encoded is how long so many bytes are as base64.
-func encoded(n int) int { return base64.StdEncoding.EncodedLen(n) }

@@ -105,6 +105,7 @@ type Param struct {
 	Kind     ParamKind
 	Repeat   bool // a list: the flag repeats
 	Required bool
+	Place    bool // stands by position though it may be left out (cli:"place")
 	Default  string
 	Enum     []string
 	Doc      string
@@ -160,7 +161,7 @@ func paramsOf(t reflect.Type, path []string, required bool) []Param {
 		}
 		p := Param{
 			Path: at, Flag: strings.ReplaceAll(f.name, "_", "-"), Kind: kind, Repeat: repeat,
-			Required: required && !f.optional, Default: f.tag.Get("default"),
+			Required: required && !f.optional, Place: f.tag.Get("cli") == "place", Default: f.tag.Get("default"),
 			Doc: f.tag.Get("doc"), Unit: f.tag.Get("unit"), Since: f.tag.Get("since"),
 		}
 		if e := f.tag.Get("enum"); e != "" {

@@ -17,7 +17,7 @@ func (t *Tool) Words() (place, flags []Param) {
 	byPlace := Param.Positional
 	if !slices.ContainsFunc(params, byPlace) {
 		byPlace = func(p Param) bool {
-			return p.Required && (p.Kind == ParamRef || p.Kind == ParamText && !p.Repeat)
+			return (p.Required || p.Place) && (p.Kind == ParamRef || p.Kind == ParamText && !p.Repeat)
 		}
 	}
 	taken := slices.Clone(everyFlag)

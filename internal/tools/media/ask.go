@@ -1,47 +1,75 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"cutroom"
 	"cutroom/internal/evidence"
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/video"
 )
 
 // Ask answers a question from what a watch recorded.
 var Ask = tool.Add(Family, tool.Spec[AskInput, AskResult]{
 	Name:        "media.ask",
 	Summary:     "Find the recorded evidence that bears on a question",
-	Description: "Ask about a recording that was watched: the recorded evidence is ranked by how it bears on the question, each piece with its time and the reason it was kept. Nothing is computed anew and nothing is made up: when nothing matches, the answer is empty and says so.",
+	Description: "Find more in a recording that was watched: with a question, the recorded evidence that bears on it, each piece with its time and why; without one, the evidence of a stretch of time in order, page by page. Nothing is computed anew and nothing is made up: when nothing matches, the answer is empty and says so.",
 	Kind:        cutroom.Read,
 	Exact:       tool.BitExact,
-	Revision:    1,
+	Revision:    2,
 	Short:       "ask",
+	Pictures:    true,
 	Timeout:     60 * time.Second,
-	Examples:    []AskInput{{Run: cutroom.Ref{Run: "0123456789abcdef"}, Question: "when does the error appear?"}},
-	Run:         ask,
+	Examples: []AskInput{
+		{Run: cutroom.Ref{Run: "0123456789abcdef"}, Question: "when does the error appear?"},
+		{Run: cutroom.Ref{Run: "0123456789abcdef"}, Range: video.Range{Start: 60 * cutroom.Second}, From: 100},
+	},
+	Run: ask,
 })
 
 // AskInput is the request.
 type AskInput struct {
 	Run      cutroom.Ref `json:"run" doc:"The watch to ask about: its run_id."`
-	Question string      `json:"question" min:"1" max:"2000" doc:"What you want to know. Times in it count: \"what happens at 0:40?\""`
-	Max      int         `json:"max,omitzero" min:"1" max:"100" default:"12" doc:"Most pieces of evidence."`
+	Question string      `json:"question,omitempty" cli:"place" max:"2000" doc:"What you want to know. Times in it count: \"what happens at 0:40?\" Without one the evidence is listed in order."`
+	video.Range
+	From int `json:"from,omitzero" min:"0" doc:"Without a question: number of the first piece to list, 0 being the first of the range; the answer's next is where it goes on."`
+	Max  int `json:"max,omitzero" min:"1" max:"500" doc:"Most pieces of evidence; without it 12 for a question, 100 of a list."`
+}
+
+// Validate checks the range, and that from belongs to a list.
+func (in AskInput) Validate() error {
+	if in.Question != "" && in.From > 0 {
+		return cutroom.Errorf(cutroom.Invalid, "from counts the pieces of a list; with a question they are ranked").
+			WithHint("leave out question, or raise max")
+	}
+	return in.Range.Check()
 }
 
 // AskResult is the answer.
 type AskResult struct {
 	cutroom.Output
-	Question    string                `json:"question" doc:"The question."`
-	Relevant    []evidence.Ranked     `json:"relevant" doc:"The evidence, most relevant first."`
+	Question    string                `json:"question" doc:"The question; empty for a list."`
+	Relevant    []evidence.Ranked     `json:"relevant" doc:"With a question: the evidence, most relevant first."`
+	Events      []evidence.Event      `json:"events,omitempty" doc:"Without a question: the evidence of the range, in order of time."`
+	From        int                   `json:"from,omitempty" doc:"Number of the first listed piece."`
+	Next        *int                  `json:"next,omitempty" doc:"Number that the list goes on at; absent at its end."`
+	Total       int                   `json:"total" doc:"Pieces of evidence in the range."`
 	Frames      []cutroom.ArtifactRef `json:"frames" doc:"The frames nearest in time to that evidence."`
 	Limitations []string              `json:"limitations" doc:"What the evidence does not show."`
 }
 
+// Pieces of evidence that are answered when max says nothing.
+const (
+	mostAsked  = 12
+	mostListed = 100
+)
+
 func ask(ctx context.Context, env tool.Env, in AskInput) (AskResult, error) {
-	out := AskResult{Question: in.Question, Relevant: []evidence.Ranked{}, Frames: []cutroom.ArtifactRef{}, Limitations: []string{}}
+	out := AskResult{Question: in.Question, From: in.From, Relevant: []evidence.Ranked{}, Frames: []cutroom.ArtifactRef{}, Limitations: []string{}}
 	r, err := env.ReadResult(ctx, in.Run)
 	if err != nil {
 		return out, err
@@ -55,17 +83,51 @@ func ask(ctx context.Context, env tool.Env, in AskInput) (AskResult, error) {
 	if err != nil {
 		return out, err
 	}
+	events = slices.DeleteFunc(events, func(e evidence.Event) bool { return !in.holds(e) })
+	out.Total = len(events)
+	out.Limitations = append(out.Limitations, w.Limitations...)
+	if in.Question == "" {
+		return out, out.list(events, in, w.Frames)
+	}
 	var length cutroom.Micros
 	if w.DurationSeconds != nil {
 		length = *w.DurationSeconds
 	}
-	out.Relevant = append(out.Relevant, evidence.Rank(in.Question, events, evidence.RankOptions{Max: in.Max, Duration: length})...)
+	out.Relevant = append(out.Relevant, evidence.Rank(in.Question, events, evidence.RankOptions{Max: cmp.Or(in.Max, mostAsked), Duration: length})...)
 	out.Frames = append(out.Frames, near(w.Frames, out.Relevant)...)
-	out.Limitations = append(out.Limitations, w.Limitations...)
 	if len(out.Relevant) == 0 {
 		out.Limitations = append(out.Limitations, "nothing that was found bears on the question")
 	}
 	return out, nil
+}
+
+// holds says whether a piece of evidence lies in the range, at least in part.
+func (in AskInput) holds(e evidence.Event) bool {
+	end := e.TimestampSeconds
+	if e.EndSeconds != nil {
+		end = *e.EndSeconds
+	}
+	return end >= in.Start && (in.End == nil || e.TimestampSeconds < *in.End)
+}
+
+// list answers one page of the evidence in order. Pieces are counted, not timed, so
+// that none is lost or repeated where several share a time.
+func (out *AskResult) list(events []evidence.Event, in AskInput, frames []cutroom.ArtifactRef) error {
+	if in.From > len(events) {
+		return cutroom.Errorf(cutroom.Invalid, "from is %d, and there are %d pieces of evidence", in.From, len(events)).
+			WithHint("use the answer's next, or leave from out")
+	}
+	end := min(len(events), in.From+cmp.Or(in.Max, mostListed))
+	out.Events = events[in.From:end]
+	if end < len(events) {
+		out.Next = &end
+	}
+	var ranked []evidence.Ranked
+	for _, e := range out.Events {
+		ranked = append(ranked, evidence.Ranked{Event: e})
+	}
+	out.Frames = append(out.Frames, near(frames, ranked)...)
+	return nil
 }
 
 const maxTimeline = 64 << 20

@@ -21,6 +21,7 @@ var Watch = tool.Add(Family, tool.Spec[WatchInput, WatchResult]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Short:       "watch",
+	Pictures:    true,
 	Timeout:     2 * time.Hour,
 	Calls:       []string{"video.probe", "video.transcript", "measure.signals", "video.extract_frames", "video.ocr_frames", "video.inspect_frames", "video.summarize_timeline"},
 	Formats:     []string{"mp4", "mov", "m4v", "webm", "mkv", "avi", "mpeg", "mpg", "ts", "gif", "apng", "webp", "mp3", "m4a", "wav", "flac", "ogg", "opus", "vtt", "srt", "txt", "md", "ass", "json"},
