@@ -1,9 +1,9 @@
 // Package testenv is what tests share: where the repository, the models and the
 // test inputs are, and whether a program that a test needs is installed.
 //
-// It promises that something missing fails the test and says how to install it; the
-// one thing that may skip a test is the absence of the folder of real media beside
-// the repository. Only test files, and packages made for them, may import it; it
+// It promises that something missing fails the test and says how to install it; two
+// things may skip a test: the absence of the folder of real media beside the
+// repository, and a machine on which the programs of others cannot be installed. Only test files, and packages made for them, may import it; it
 // must never know a part that it helps to test.
 package testenv
 
