@@ -84,7 +84,7 @@ var homes = []home{
 	{"golang.org/x/net", "internal/fetch", "IDNA (UTS 46)"},
 	{"golang.org/x/sync", "internal/engine internal/job", "one execution for equal calls"},
 
-	{"github.com/modelcontextprotocol/go-sdk", "internal/mcpserver attest tests", "the protocol of agents' hosts"},
+	{"github.com/modelcontextprotocol/go-sdk", "internal/mcpserver cmd/cutroom attest tests", "the protocol of agents' hosts"},
 	{"github.com/riverqueue/river", "internal/job", "the durable queue"},
 	{"modernc.org/sqlite", "internal/store", "SQLite without cgo"},
 	{"github.com/pressly/goose/v3", "internal/store", "migrations"},

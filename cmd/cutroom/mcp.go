@@ -6,24 +6,52 @@ import (
 	"net/http"
 	"time"
 
-	"cutroom"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"cutroom/internal/cli"
-	"cutroom/internal/engine"
 	"cutroom/internal/mcpserver"
 	"cutroom/internal/mcpserver/transport"
 )
 
-// serveMCP opens the door for agents' hosts.
+// resumeAfter is when jobs that an earlier server left are looked for: a host waits
+// for its first answers meanwhile.
+const resumeAfter = time.Second
+
+// stopTime bounds the handing back of jobs when the server stops.
+const stopTime = 10 * time.Second
+
+// serveMCP opens the door for agents' hosts. Jobs go on when the host is gone; a
+// signal hands them back, for the next server of the workspace.
 func serveMCP(ctx context.Context, o cli.MCP) error {
+	jobs := o.Installation.Jobs
+	jobs.Serve = true
 	s, err := mcpserver.New(mcpserver.Options{
-		Engine: o.Installation.Engine, Jobs: direct{o.Installation.Engine}, Toolsets: o.Toolsets, Patience: o.Patience, Log: o.Log,
+		Engine: o.Installation.Engine, Jobs: jobs, Toolsets: o.Toolsets, Patience: o.Patience, Log: o.Log,
 	})
 	if err != nil {
 		return err
 	}
+	later := time.AfterFunc(resumeAfter, func() {
+		if err := jobs.Resume(ctx); err != nil {
+			o.Log.Warn("jobs", "cause", err)
+		}
+	})
 	if o.HTTP == "" {
-		return transport.Stdio(ctx, s, o.In, o.Out, transport.StdioOptions{Log: o.Log})
+		err = transport.Stdio(ctx, s, o.In, o.Out, transport.StdioOptions{Log: o.Log})
+	} else {
+		err = serveHTTP(ctx, s, o)
 	}
+	later.Stop()
+	jobs.Drain(ctx)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if serr := jobs.Stop(stop); serr != nil {
+		o.Log.Warn("jobs", "cause", serr)
+	}
+	return err
+}
+
+func serveHTTP(ctx context.Context, s *mcp.Server, o cli.MCP) error {
 	endpoint, err := transport.HTTP(s, transport.HTTPOptions{Token: o.Token, Log: o.Log})
 	if err != nil {
 		return err
@@ -31,15 +59,4 @@ func serveMCP(ctx context.Context, o cli.MCP) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", endpoint)
 	return transport.Listen(ctx, o.HTTP, mux, func(a net.Addr) { o.Ready(a.String()) })
-}
-
-type direct struct{ e *engine.Engine }
-
-func (d direct) Call(ctx context.Context, c engine.Call, _ time.Duration) (*engine.Reply, *cutroom.Job, error) {
-	r, err := d.e.Invoke(ctx, c)
-	return r, nil, err
-}
-
-func (d direct) Result(context.Context, cutroom.Principal, string) (*engine.Reply, error) {
-	return nil, cutroom.Errorf(cutroom.NotFound, "no")
 }

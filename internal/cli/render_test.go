@@ -170,7 +170,6 @@ func TestWrongWordsAreNamed(t *testing.T) {
 		{"media.watch", []string{"clip.mp4", "-z"}, "-z"},
 		{"media.watch", []string{"clip.mp4", "more"}, `"more"`},
 		{"media.watch", []string{"bad\xff.mp4"}, "no such file"},
-		{"media.ask", []string{"0123456789abcdef"}, "QUESTION is missing"},
 		{"video.inspect_frames", []string{"--frames", "not json"}, "--frames"},
 		{"video.inspect_frames", []string{"--frames", "@gone.json"}, "gone.json"},
 	} {

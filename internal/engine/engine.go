@@ -87,14 +87,16 @@ type Call struct {
 
 // Reply is the answer to a call.
 type Reply struct {
-	Tool    string
-	Output  any    // pointer to the tool's output type; nil for a dry run
-	JSON    []byte // the output as every door shows it
-	Run     cutroom.Digest
-	Reused  bool
-	Elapsed time.Duration
-	Record  cutroom.Record
-	Plan    *Preview // of a dry run
+	Tool   string
+	Output any    // pointer to the tool's output type; nil for a dry run
+	JSON   []byte // the output as every door shows it
+	Run    cutroom.Digest
+	Reused bool
+	// Transient says that the answer was not recorded: it depends on what may change.
+	Transient bool
+	Elapsed   time.Duration
+	Record    cutroom.Record
+	Plan      *Preview // of a dry run
 }
 
 // Invoke makes one call. Its steps are the product on one page; each is a method

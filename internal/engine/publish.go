@@ -36,7 +36,11 @@ func (k *call) publish(ctx context.Context) error {
 	}
 	if transient {
 		// What stopped the work may pass: the answer is given, but not kept as the one.
-		return k.finish(record, false)
+		err := k.finish(record, false)
+		if err == nil {
+			k.reply.Transient = true
+		}
+		return err
 	}
 	m.Output = output
 	if _, err := k.build.Seal(ctx, m, k.kept); err != nil {

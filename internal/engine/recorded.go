@@ -33,6 +33,37 @@ func (e *Engine) Recorded(ctx context.Context, who cutroom.Principal, run string
 	return &Recorded{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, JSON: r.Manifest.Output, result: r, engine: e}, nil
 }
 
+// Answer is a recorded result as the call that made it was answered.
+func (e *Engine) Answer(ctx context.Context, who cutroom.Principal, run string) (*Reply, error) {
+	k := &call{Call: Call{Principal: who}, e: e, results: map[cutroom.Digest]*stage.Result{}, started: e.Now()}
+	r, err := k.openResult(ctx, run)
+	if err != nil {
+		return nil, cutroom.AsError(err)
+	}
+	t, ok := e.Registry.Find(r.Manifest.Tool)
+	if !ok || !e.Policy.Lists(who, t.Name) {
+		return nil, cutroom.Errorf(cutroom.NotFound, "there is no recorded result %q", run)
+	}
+	k.tool, k.name = t, r.Name()
+	if err := k.answer(r, nil); err != nil {
+		return nil, cutroom.AsError(err)
+	}
+	return k.record(), nil
+}
+
+// Decode reads back an output that was not recorded, as the call was answered.
+func (e *Engine) Decode(name string, output []byte) (*Reply, error) {
+	t, ok := e.Registry.Find(name)
+	if !ok {
+		return nil, cutroom.Errorf(cutroom.NotFound, "there is no tool %q", name)
+	}
+	out, err := t.DecodeOutput(output)
+	if err != nil {
+		return nil, cutroom.Errorf(cutroom.Conflict, "the stored answer has another shape than its tool").WithCause(err).WithHint("call the tool again")
+	}
+	return &Reply{Tool: t.Name, Output: out, JSON: output, Transient: true}, nil
+}
+
 // Artifacts lists the files of the result.
 func (r *Recorded) Artifacts() []cutroom.ArtifactRef { return r.result.Refs() }
 

@@ -91,7 +91,7 @@ func (s *server) instructions() string {
 		return slices.ContainsFunc(s.listed, func(t *tool.Tool) bool { return t.Name == id })
 	}
 	var b strings.Builder
-	b.WriteString("cutroom lets you see, hear and check media files: video, sound, pictures, screen recordings, transcripts. ")
+	b.WriteString("See, hear and check media files: video, sound, pictures, screen recordings, transcripts. ")
 	if lists("media.watch") {
 		b.WriteString("media_watch watches a recording and answers with what was said and shown, each with its time, and with pictures: give it the file and your question. ")
 	}

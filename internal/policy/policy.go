@@ -89,6 +89,7 @@ func Shipped() Policy {
 			{Kinds: []cutroom.Kind{cutroom.Read, cutroom.Preview}, Effect: Allow, Reason: "looking is allowed"},
 			{Role: cutroom.RoleOperator, Effect: Allow, Reason: "the operator decides"},
 			{Role: cutroom.RoleAgent, Tools: []string{"measure.*", "edit.*", "review.*"}, Kinds: []cutroom.Kind{cutroom.Execute}, Overwrite: &no, Effect: Allow, Reason: "an agent may write new files"},
+			{Role: cutroom.RoleAgent, Tools: []string{"job.*"}, Kinds: []cutroom.Kind{cutroom.Execute}, Effect: Allow, Reason: "an agent may stop agents' jobs"},
 			{Role: cutroom.RoleAgent, Effect: Ask, Reason: "an agent needs a person's approval for this"},
 		},
 	}

@@ -13,8 +13,10 @@ import (
 	"cutroom"
 	"cutroom/internal/config"
 	"cutroom/internal/engine"
+	"cutroom/internal/job"
 	"cutroom/internal/policy"
 	"cutroom/internal/stage"
+	"cutroom/internal/store"
 	"cutroom/internal/tool"
 )
 
@@ -39,6 +41,7 @@ type Installation struct {
 	Stage         *stage.Stage
 	Identity      *stage.IdentityCache
 	Toolchain     *Pinned
+	Jobs          *job.Queue // nothing of it is opened before it is needed
 
 	settings settings
 }
@@ -167,6 +170,11 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		return nil, err
 	}
 	l := s.config.Limits
+	i.Jobs = job.New(job.Options{
+		Path:  filepath.Join(s.folders.State, store.Name),
+		Space: job.Space(s.workspace, i.StageRelative),
+		Log:   o.Log, Now: o.Now,
+	})
 	i.Engine = engine.New(engine.Options{
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
@@ -176,8 +184,9 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
 			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,
 		},
-		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Log: o.Log, Now: o.Now,
+		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Log: o.Log, Now: o.Now,
 	})
+	i.Jobs.Engine = i.Engine
 	return i, nil
 }
 

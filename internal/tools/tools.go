@@ -3,6 +3,7 @@ package tools
 
 import (
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/job"
 	"cutroom/internal/tools/measure"
 	"cutroom/internal/tools/media"
 	tooltools "cutroom/internal/tools/tool"
@@ -11,5 +12,5 @@ import (
 
 // Families returns every family.
 func Families() []*tool.Family {
-	return []*tool.Family{media.Family, measure.Family, tooltools.Family, video.Family}
+	return []*tool.Family{job.Family, media.Family, measure.Family, tooltools.Family, video.Family}
 }

@@ -1,0 +1,254 @@
+// Package job is the durable queue: a job is a stored call of the engine that goes
+// on after its caller stopped waiting.
+//
+// It promises that a job ends exactly once, whatever becomes of the processes that
+// work on it; that a call becomes a job without starting anew; and that a job of
+// another principal does not exist for whoever asks. The table job is the truth: who
+// works at a job holds a lease in it, a lease ends with its worker's heartbeat, and
+// every later word of a worker that lost its lease is refused. River hands queued
+// jobs to workers and knows no more than their ids.
+//
+// It must never know a door, nor a tool by more than its name.
+package job
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"cutroom"
+	"cutroom/internal/engine"
+	"cutroom/internal/store"
+)
+
+// Engine makes the calls and reads back their answers.
+type Engine interface {
+	Invoke(ctx context.Context, c engine.Call) (*engine.Reply, error)
+	// Answer is the recorded result of a run, verified, as its call was answered.
+	Answer(ctx context.Context, who cutroom.Principal, run string) (*engine.Reply, error)
+	// Decode reads back an answer that was not recorded.
+	Decode(tool string, output []byte) (*engine.Reply, error)
+}
+
+// Options are the parts a queue works with.
+type Options struct {
+	Engine  Engine
+	Path    string           // of the database, in the user's state folder, never in a workspace
+	Space   string           // whose jobs these are; see [Space]
+	Workers int              // jobs taken from the queue at once; 0 is 2
+	Serve   bool             // once open, take queued jobs whenever there are some
+	Log     *slog.Logger     // nil drops it
+	Now     func() time.Time // nil is time.Now
+}
+
+// Space names the jobs of one workspace with one folder of results. Processes of
+// another never see them.
+func Space(workspace, stage string) string {
+	return cutroom.DigestOf([]byte(workspace + "\x00" + stage)).Short()
+}
+
+// Queue is one process's part in the queue. Nothing is opened before it is needed.
+type Queue struct {
+	Options
+	id string // of this process as a worker
+
+	opening sync.Mutex
+	db      *sql.DB
+	river   *river.Client[*sql.Tx]
+	stop    context.CancelFunc // of the heartbeat
+	beating sync.WaitGroup
+
+	mu      sync.Mutex
+	started bool             // the client takes jobs
+	tasks   map[string]*task // jobs this process is at, by id
+	ended   chan struct{}    // closed when there is none; nil when nobody asks
+}
+
+// Times of a job's life. A worker is dead after five missed beats.
+const (
+	beatEvery = time.Second
+	deadAfter = 5 * time.Second
+	keepFor   = 7 * 24 * time.Hour
+	longest   = 24 * time.Hour // of a job, whatever its tool says
+	attempts  = 3
+)
+
+// New returns a queue that has done nothing yet.
+func New(o Options) *Queue {
+	if o.Workers == 0 {
+		o.Workers = 2
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Queue{Options: o, id: newID(), tasks: map[string]*task{}}
+}
+
+// newID is unguessable and can stand in an address.
+func newID() string { return strings.ToLower(rand.Text()[:20]) }
+
+// Stored says whether there may be jobs at all, without opening anything.
+func (q *Queue) Stored() bool { return store.Exists(q.Path) }
+
+// open opens the database once, and makes the queue's client.
+func (q *Queue) open(ctx context.Context) error {
+	q.opening.Lock()
+	defer q.opening.Unlock()
+	if q.db != nil {
+		return nil
+	}
+	db, err := store.Open(ctx, q.Path, migrateRiver)
+	if err != nil {
+		return err
+	}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker{q: q})
+	client, err := river.NewClient(riversqlite.New(db), &river.Config{
+		ID: q.id, Workers: workers, Logger: slog.New(slog.DiscardHandler), JobTimeout: longest + time.Hour,
+		RescueStuckJobsAfter:        longest + 2*time.Hour, // dead workers are found by their heartbeat, long before
+		Queues:                      map[string]river.QueueConfig{q.lane(): {MaxWorkers: q.Workers}},
+		FetchPollInterval:           beatEvery,
+		CompletedJobRetentionPeriod: keepFor, CancelledJobRetentionPeriod: keepFor, DiscardedJobRetentionPeriod: keepFor,
+	})
+	if err != nil {
+		db.Close()
+		return err
+	}
+	beat, stop := context.WithCancel(context.WithoutCancel(ctx))
+	q.db, q.river, q.stop = db, client, stop
+	q.beating.Go(func() { q.live(beat) })
+	return nil
+}
+
+func migrateRiver(ctx context.Context, db *sql.DB) error {
+	m, err := rivermigrate.New(riversqlite.New(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+// lane is River's queue of the space.
+func (q *Queue) lane() string { return "space-" + q.Space }
+
+// Start begins to take queued jobs, those of dead workers among them.
+func (q *Queue) Start(ctx context.Context) error {
+	if err := q.open(ctx); err != nil {
+		return err
+	}
+	return q.take(ctx)
+}
+
+// Resume opens the queue when there may be jobs, so that one which an earlier process
+// left is taken up.
+func (q *Queue) Resume(ctx context.Context) error {
+	if !q.Stored() {
+		return nil
+	}
+	if err := q.open(ctx); err != nil {
+		return err
+	}
+	return q.look(ctx)
+}
+
+// take starts the client of an open queue, once.
+func (q *Queue) take(ctx context.Context) error {
+	q.mu.Lock()
+	already := q.started
+	q.started = true
+	q.mu.Unlock()
+	if already {
+		return nil
+	}
+	if err := q.alive(ctx); err != nil {
+		return err
+	}
+	return q.river.Start(context.WithoutCancel(ctx))
+}
+
+// Drain waits until this process is at no job.
+func (q *Queue) Drain(ctx context.Context) {
+	q.mu.Lock()
+	if len(q.tasks) == 0 {
+		q.mu.Unlock()
+		return
+	}
+	if q.ended == nil {
+		q.ended = make(chan struct{})
+	}
+	ended := q.ended
+	q.mu.Unlock()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+// Stop ends the work of this process: jobs it is at are stopped and handed back, so
+// that the next process of the workspace takes them.
+func (q *Queue) Stop(ctx context.Context) error {
+	for _, t := range q.held() {
+		t.cancel(errHandedBack)
+	}
+	q.Drain(ctx)
+	q.opening.Lock()
+	defer q.opening.Unlock()
+	if q.db == nil {
+		return nil
+	}
+	q.stop()
+	q.beating.Wait()
+	q.mu.Lock()
+	started := q.started
+	q.started = false
+	q.mu.Unlock()
+	var err error
+	if started {
+		err = q.river.StopAndCancel(ctx)
+	}
+	if _, derr := q.db.ExecContext(ctx, `delete from worker where id = $1`, q.id); err == nil {
+		err = derr
+	}
+	if cerr := q.db.Close(); err == nil {
+		err = cerr
+	}
+	q.db, q.river = nil, nil
+	return err
+}
+
+// ticket says that a job of the space waits: which one, and no more.
+type ticket struct {
+	ID string `json:"id"`
+}
+
+// Kind is River's name for it; every worker of every version knows it.
+func (ticket) Kind() string { return "call" }
+
+// worker takes tickets.
+type worker struct {
+	river.WorkerDefaults[ticket]
+	q *Queue
+}
+
+// Work claims the job of a ticket and makes its call. A ticket whose job is taken,
+// ended or gone already is done with.
+func (w *worker) Work(ctx context.Context, j *river.Job[ticket]) error {
+	t, err := w.q.claim(ctx, j.Args.ID)
+	if err != nil || t == nil {
+		return err
+	}
+	w.q.run(ctx, t)
+	return nil
+}

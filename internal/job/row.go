@@ -1,0 +1,185 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"cutroom"
+	"cutroom/internal/engine"
+)
+
+func (q *Queue) ms() int64 { return q.Now().UnixMilli() }
+
+// within runs f in one transaction.
+func (q *Queue) within(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := q.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// enqueue makes a ticket for a job that waits.
+func (q *Queue) enqueue(ctx context.Context, tx *sql.Tx, id string) error {
+	_, err := q.river.InsertTx(ctx, tx, ticket{ID: id}, &river.InsertOpts{Queue: q.lane(), MaxAttempts: 25})
+	return err
+}
+
+// insert stores a call as a job: one that waits, or one that this process is at.
+func (q *Queue) insert(ctx context.Context, id string, c engine.Call, state cutroom.JobState) error {
+	return q.within(ctx, func(tx *sql.Tx) error {
+		now := q.ms()
+		worker, attempt, started := "", 0, int64(0)
+		if state == cutroom.JobRunning {
+			worker, attempt, started = q.id, 1, now
+		}
+		_, err := tx.ExecContext(ctx, `insert into job (id, space, tool, input, principal_name, principal_role, timeout_ms, state, worker, attempt, created, started)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+			id, q.Space, c.Tool, string(c.Input), c.Principal.Name, c.Principal.Role, c.Timeout.Milliseconds(), state, worker, attempt, now, started)
+		if err == nil && state == cutroom.JobQueued {
+			err = q.enqueue(ctx, tx, id)
+		}
+		return err
+	})
+}
+
+// Submit stores a call for any worker of the workspace.
+func (q *Queue) Submit(ctx context.Context, c engine.Call) (cutroom.Job, error) {
+	if err := q.open(ctx); err != nil {
+		return cutroom.Job{}, err
+	}
+	id := newID()
+	if err := q.insert(ctx, id, c, cutroom.JobQueued); err != nil {
+		return cutroom.Job{}, err
+	}
+	return q.read(ctx, id)
+}
+
+// claim takes a job that waits; nil when it does not.
+func (q *Queue) claim(ctx context.Context, id string) (*task, error) {
+	var c engine.Call
+	var input string
+	var timeout, attempt int64
+	err := q.db.QueryRowContext(ctx, `update job set state = $1, worker = $2, attempt = attempt + 1, started = case when started = 0 then $3 else started end
+		where id = $4 and space = $5 and state = $6
+		returning tool, input, principal_name, principal_role, timeout_ms, attempt`,
+		cutroom.JobRunning, q.id, q.ms(), id, q.Space, cutroom.JobQueued).
+		Scan(&c.Tool, &input, &c.Principal.Name, &c.Principal.Role, &timeout, &attempt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Input, c.Timeout = []byte(input), time.Duration(timeout)*time.Millisecond
+	t := newTask(ctx, c)
+	t.job, t.attempt = id, attempt
+	q.hold(t)
+	return t, nil
+}
+
+// finish stores the end of a job, if this worker still holds it. Handed back, it waits
+// for the next worker.
+func (q *Queue) finish(ctx context.Context, t *task) error {
+	state, run, output, failure := t.outcome()
+	return q.within(ctx, func(tx *sql.Tx) error {
+		now, worker, taken := q.ms(), q.id, int64(0)
+		if state == cutroom.JobQueued {
+			now, worker, taken = 0, "", 1 // the attempt that was handed back does not count
+		}
+		var id string
+		err := tx.QueryRowContext(ctx, `update job set state = $1, run = $2, output = $3, failure = $4, finished = $5, worker = $6, attempt = attempt - $7, progress = ''
+			where id = $8 and worker = $9 and attempt = $10 and state = $11 returning id`,
+			state, run, output, failure, now, worker, taken, t.job, q.id, t.attempt, cutroom.JobRunning).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			q.Log.Warn("a job was lost to another worker", "job", t.job)
+			return nil
+		}
+		if err == nil && state == cutroom.JobQueued {
+			err = q.enqueue(ctx, tx, t.job)
+		}
+		return err
+	})
+}
+
+const columns = `id, tool, principal_name, principal_role, state, attempt, created, started, finished, progress, run, failure`
+
+func (q *Queue) read(ctx context.Context, id string) (cutroom.Job, error) {
+	row := q.db.QueryRowContext(ctx, `select `+columns+` from job where id = $1 and space = $2`, id, q.Space)
+	return scan(row.Scan)
+}
+
+// scan reads a row of columns.
+func scan(into func(...any) error) (cutroom.Job, error) {
+	var j cutroom.Job
+	var created, started, finished int64
+	var progress, failure string
+	err := into(&j.ID, &j.Tool, &j.Principal.Name, &j.Principal.Role, &j.State, &j.Attempt, &created, &started, &finished, &progress, &j.Run, &failure)
+	if err != nil {
+		return j, err
+	}
+	j.Created, j.Started, j.Finished = at(created), at(started), at(finished)
+	if progress != "" && j.State == cutroom.JobRunning {
+		j.Progress = new(cutroom.Progress)
+		if err := json.Unmarshal([]byte(progress), j.Progress); err != nil {
+			return j, err
+		}
+	}
+	if failure != "" {
+		j.Error = new(cutroom.FailureDetail)
+		if err := json.Unmarshal([]byte(failure), j.Error); err != nil {
+			return j, err
+		}
+	}
+	return j, nil
+}
+
+// at is a stored time; zero means none.
+func at(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// list reads the newest jobs, of one role or of all.
+func (q *Queue) list(ctx context.Context, who cutroom.Principal, most int, states []cutroom.JobState) ([]cutroom.Job, error) {
+	args := []any{q.Space, most}
+	where := `space = $1`
+	if who.Role != cutroom.RoleOperator {
+		args = append(args, who.Role)
+		where += fmt.Sprintf(` and principal_role = $%d`, len(args))
+	}
+	if len(states) > 0 {
+		var marks []string
+		for _, s := range states {
+			args = append(args, s)
+			marks = append(marks, fmt.Sprintf("$%d", len(args)))
+		}
+		where += ` and state in (` + strings.Join(marks, ", ") + `)`
+	}
+	rows, err := q.db.QueryContext(ctx, `select `+columns+` from job where `+where+` order by created desc, id limit $2`, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	jobs := []cutroom.Job{}
+	for rows.Next() {
+		j, err := scan(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, rows.Err()
+}
