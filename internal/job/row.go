@@ -36,16 +36,15 @@ func (q *Queue) enqueue(ctx context.Context, tx *sql.Tx, id string) error {
 }
 
 // insert stores a call as a job: one that waits, or one that this process is at.
-func (q *Queue) insert(ctx context.Context, id string, c engine.Call, state cutroom.JobState) error {
+func (q *Queue) insert(ctx context.Context, id string, c engine.Call, state cutroom.JobState, begun time.Time) error {
 	return q.within(ctx, func(tx *sql.Tx) error {
-		now := q.ms()
 		worker, attempt, started := "", 0, int64(0)
 		if state == cutroom.JobRunning {
-			worker, attempt, started = q.id, 1, now
+			worker, attempt, started = q.id, 1, begun.UnixMilli()
 		}
 		_, err := tx.ExecContext(ctx, `insert into job (id, space, tool, input, principal_name, principal_role, timeout_ms, state, worker, attempt, created, started)
 			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-			id, q.Space, c.Tool, string(c.Input), c.Principal.Name, c.Principal.Role, c.Timeout.Milliseconds(), state, worker, attempt, now, started)
+			id, q.Space, c.Tool, string(c.Input), c.Principal.Name, c.Principal.Role, c.Timeout.Milliseconds(), state, worker, attempt, q.ms(), started)
 		if err == nil && state == cutroom.JobQueued {
 			err = q.enqueue(ctx, tx, id)
 		}
@@ -59,7 +58,7 @@ func (q *Queue) Submit(ctx context.Context, c engine.Call) (cutroom.Job, error) 
 		return cutroom.Job{}, err
 	}
 	id := newID()
-	if err := q.insert(ctx, id, c, cutroom.JobQueued); err != nil {
+	if err := q.insert(ctx, id, c, cutroom.JobQueued, time.Time{}); err != nil {
 		return cutroom.Job{}, err
 	}
 	return q.read(ctx, id)

@@ -25,6 +25,8 @@ type task struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when the call ended and, for a job, its end is stored
 
+	started time.Time
+
 	reply *engine.Reply // once done
 	err   error
 
@@ -62,6 +64,7 @@ func (t *task) note(p cutroom.Progress) {
 // stored the call is waited for: nothing is lost by it.
 func (q *Queue) Call(ctx context.Context, c engine.Call, patience time.Duration) (*engine.Reply, *cutroom.Job, error) {
 	t := newTask(ctx, c)
+	t.started = q.Now()
 	go func() {
 		reply, err := q.Engine.Invoke(t.ctx, t.call)
 		q.end(t, reply, err)
@@ -108,7 +111,7 @@ func (q *Queue) adopt(ctx context.Context, t *task) (*cutroom.Job, error) {
 	}
 	id := newID()
 	// The row is there before the task is known as a job: its end finds it.
-	if err := q.insert(ctx, id, t.call, cutroom.JobRunning); err != nil {
+	if err := q.insert(ctx, id, t.call, cutroom.JobRunning, t.started); err != nil {
 		return nil, err
 	}
 	t.job, t.attempt, t.forward = id, 1, nil
