@@ -20,10 +20,9 @@ const limit = 2 * time.Minute
 // jail is where the programs of others run: with nothing of our environment, and where
 // the machine allows it in a network of their own that has only the loopback device.
 type jail struct {
-	wrap  []string // goes before the command
-	path  string   // PATH
-	home  string
-	extra []string // further variables
+	wrap []string // goes before the command
+	path string   // PATH
+	home string   // also the folder that programs start in
 }
 
 // newJail puts the folders bin of folders into PATH, before the system's.
@@ -64,7 +63,7 @@ func (j jail) run(t *testing.T, command ...string) (code int, out, complaints st
 	all := append(append([]string{}, j.wrap...), command...)
 	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
 	cmd.Dir = j.home
-	cmd.Env = append([]string{"HOME=" + j.home, "PATH=" + j.path, "TMPDIR=" + filepath.Join(j.home, "tmp")}, j.extra...)
+	cmd.Env = []string{"HOME=" + j.home, "PATH=" + j.path, "TMPDIR=" + filepath.Join(j.home, "tmp")}
 	cmd.WaitDelay = 5 * time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -84,9 +83,19 @@ func (j jail) run(t *testing.T, command ...string) (code int, out, complaints st
 // build builds a command of this repository.
 func build(t *testing.T, name string) string {
 	t.Helper()
+	root := testenv.Root(t)
+	// The test cache knows what a test opened, not what a compiler it ran did.
+	for dir := range strings.Lines(string(testenv.Run(t, root, "go", "list", "-deps", "-f", "{{.Dir}}", "./"+name))) {
+		if dir = strings.TrimSpace(dir); !strings.HasPrefix(dir, root+string(filepath.Separator)) {
+			continue
+		}
+		if _, err := os.ReadDir(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
 	binary := filepath.Join(t.TempDir(), filepath.Base(name))
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./"+name)
-	cmd.Dir = testenv.Root(t)
+	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", name, err, out)

@@ -1,0 +1,414 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"cutroom/internal/modeltest"
+)
+
+// Row is one thing that was tried with a host.
+type Row struct {
+	Check    string `json:"check"`
+	Passed   bool   `json:"passed"`
+	Observed string `json:"observed,omitempty"` // the same in every run that sees the same
+}
+
+// bench is a host in a lab, and what is known before it runs.
+type attestation struct {
+	*lab
+	client
+	tools   []listedTool // that the server lists by default, in its order
+	grounds []colour     // of the clip's scenes
+	seen    spoken
+	say     func(format string, args ...any) // for people who look into a failure
+}
+
+type listedTool struct {
+	name  string
+	reads bool // readOnlyHint
+}
+
+// attest makes a host ready.
+func newAttestation(ctx context.Context, l *lab, c client, say func(string, ...any)) (*attestation, error) {
+	a := &attestation{lab: l, client: c, say: say}
+	var err error
+	if a.lab.client, a.pinned, err = pin(ctx, l.repository, c.name); err != nil {
+		return nil, err
+	}
+	if a.tools, err = l.listTools(ctx); err != nil {
+		return nil, err
+	}
+	a.grounds, err = grounds(ctx, filepath.Join(l.repository, filepath.FromSlash(clipFile)))
+	return a, err
+}
+
+// listTools asks the server itself, as a client of another maker.
+func (l *lab) listTools(ctx context.Context) ([]listedTool, error) {
+	cmd := exec.Command(l.real(), "mcp")
+	cmd.Env, cmd.Dir = l.env(), l.home
+	c := mcp.NewClient(&mcp.Implementation{Name: "attest", Version: "1"}, nil)
+	s, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	list, err := s.ListTools(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	var tools []listedTool
+	for _, t := range list.Tools {
+		tools = append(tools, listedTool{t.Name, t.Annotations != nil && t.Annotations.ReadOnlyHint})
+	}
+	return tools, nil
+}
+
+// project makes a folder with the clip in it and the host set up.
+func (a *attestation) project(ctx context.Context, name string) (string, error) {
+	dir := a.path("projects", name)
+	if err := a.putClip(dir); err != nil {
+		return "", err
+	}
+	return dir, a.install(ctx, dir, a.name)
+}
+
+// visits are what is tried, in order; the first is the fast stage.
+func (a *attestation) visits() []func(context.Context) ([]Row, error) {
+	return []func(context.Context) ([]Row, error){a.watchVisit, a.jobVisit, a.failureVisit, a.cancelVisit}
+}
+
+// source is the argument that names a file.
+type source struct {
+	Kind  string `json:"kind"`
+	Value string `json:"value"`
+}
+
+type watchArguments struct {
+	Source source `json:"source"`
+}
+
+func (a *attestation) watchOf(file string) modeltest.Call {
+	return modeltest.With(a.tool("media_watch"), watchArguments{source{"local_file", file}})
+}
+
+var (
+	runID   = regexp.MustCompile(`run_id[" :]+([0-9a-f]{16})`)
+	jobID   = regexp.MustCompile(`job_id[" :]+([a-z0-9]{8,})`)
+	pending = regexp.MustCompile(`state[" :]+(running|queued)`)
+)
+
+// watchVisit is what the product is for: the clip is watched by the skill alone, then
+// every other tool that only reads is called.
+func (a *attestation) watchVisit(ctx context.Context) ([]Row, error) {
+	project, err := a.project(ctx, "watch")
+	if err != nil {
+		return nil, err
+	}
+	script := modeltest.Script{modeltest.Use(a.watchOf("clip.mp4"))}
+	var rest []string
+	for _, t := range a.tools {
+		if t.reads && t.name != "media_watch" {
+			rest = append(rest, t.name)
+		}
+	}
+	if a.reveal != nil {
+		script = append(script, a.reveal(rest))
+	}
+	script = append(script, modeltest.Step{Do: func(p modeltest.Past) modeltest.Turn {
+		var t modeltest.Turn
+		for _, name := range rest {
+			t.Calls = append(t.Calls, a.someCall(name, p.Find(runID)))
+		}
+		return t
+	}}, modeltest.Say("done"))
+	s, err := a.run(ctx, a.client, visit{project: project, request: "clip.mp4", script: script})
+	if err != nil {
+		return nil, err
+	}
+	a.seen = s.negotiated()
+	rows := a.watchRows(s, project)
+	rows = append(rows, a.readRow(s, rest), a.secretRow(s))
+	return a.report(s, rows), nil
+}
+
+// someCall calls a tool with arguments that it can work with.
+func (a *attestation) someCall(name, run string) modeltest.Call {
+	type ref struct {
+		Run string `json:"run"`
+	}
+	switch name {
+	case "media_ask":
+		return modeltest.With(a.tool(name), struct {
+			Run      ref    `json:"run"`
+			Question string `json:"question"`
+		}{ref{run}, "what was the problem?"})
+	case "tool_search":
+		return modeltest.With(a.tool(name), struct {
+			Query string `json:"query"`
+		}{"loudness"})
+	case "measure_probe":
+		return modeltest.With(a.tool(name), struct {
+			Input string `json:"input"`
+		}{"clip.mp4"})
+	case "job_get", "job_wait":
+		return modeltest.With(a.tool(name), struct {
+			ID string `json:"id"`
+		}{"no0such0job000000000"})
+	}
+	return modeltest.With(a.tool(name), struct{}{}) // is answered with what is missing
+}
+
+// watchRows are the rows of a watch of the clip.
+func (a *attestation) watchRows(s *session, project string) []Row {
+	skill, err := s.holdsSkill(filepath.Join(project, a.client.skill))
+	if err != nil {
+		a.say("%v", err)
+	}
+	ran := slices.ContainsFunc(s.calls(), func(c call) bool { return c.name == "media_watch" && c.answered && !c.failed })
+	rows := []Row{
+		{"connects", a.seen.protocol != "" && a.seen.version == a.pinned, ""},
+		{"watch command loads the skill", skill, code(strings.Join(a.watch("clip.mp4"), " "))},
+		{"the watch runs unattended", ran, code("media_watch")},
+	}
+	rows[0].Observed = fmt.Sprintf("protocol %s, by %s", a.seen.protocol, code(a.seen.by))
+	text, pictures := Row{Check: "what was said reaches the model"}, Row{Check: "pictures of the clip reach the model"}
+	if next, ok := s.after(1); ok {
+		n := heard(strings.Join(next.Texts(), "\n"))
+		shown, count := seen(next.Images(), a.grounds)
+		text.Passed, text.Observed = n == len(said), fmt.Sprintf("%d of %d sentences", n, len(said))
+		pictures.Passed, pictures.Observed = shown >= 3 && count > 0, fmt.Sprintf("%d pictures, %d of %d scenes", count, shown, len(a.grounds))
+	}
+	return append(rows, text, pictures)
+}
+
+// readRow shows that the host lets every tool run that only reads.
+func (a *attestation) readRow(s *session, tools []string) Row {
+	row := Row{Check: "tools that only read run unattended", Passed: true}
+	var ran []string
+	for _, name := range tools {
+		if slices.ContainsFunc(s.calls(), func(c call) bool { return c.name == name && c.answered }) {
+			ran = append(ran, code(name))
+		} else {
+			row.Passed = false
+			a.say("%s was not passed on", name)
+		}
+	}
+	row.Observed = strings.Join(ran, ", ")
+	return row
+}
+
+// secretRow shows that what a host has in its environment goes no further.
+func (a *attestation) secretRow(s *session) Row {
+	row := Row{Check: "the host's environment stays with it"}
+	read, leaked := 0, false
+	for _, p := range s.programs {
+		if p.read {
+			read++
+		}
+		leaked = leaked || p.leaked
+	}
+	for _, r := range s.requests {
+		leaked = leaked || strings.Contains(string(r.Body), canary)
+	}
+	results := s.results()
+	place := strings.Contains(results, a.home)
+	row.Passed = read > 0 && !leaked && !place && results != ""
+	if row.Passed {
+		row.Observed = "not in a program that a tool ran, nor in an answer; no path of the machine either"
+	}
+	return row
+}
+
+// jobVisit: a call that takes longer than the server is patient.
+func (a *attestation) jobVisit(ctx context.Context) ([]Row, error) {
+	project, err := a.project(ctx, "job")
+	if err != nil {
+		return nil, err
+	}
+	type wait struct {
+		ID      string `json:"id"`
+		Seconds int    `json:"seconds"`
+	}
+	script := modeltest.Script{modeltest.Use(a.watchOf("clip.mp4"))}
+	if a.reveal != nil {
+		script = append(script, a.reveal([]string{"job_wait"}))
+	}
+	const most = 40 // times that a job is waited for
+	script = append(script, modeltest.Step{
+		Do: func(p modeltest.Past) modeltest.Turn {
+			return modeltest.Turn{Calls: []modeltest.Call{modeltest.With(a.tool("job_wait"), wait{p.Find(jobID), 10})}}
+		},
+		Again: func(p modeltest.Past) bool { return pending.MatchString(p.Last().Text) && len(p.Turns) < most },
+	}, modeltest.Say("done"))
+	s, err := a.run(ctx, a.client, visit{project: project, request: "clip.mp4", script: script, config: "mcp:\n  patience_seconds: 1\n"})
+	if err != nil {
+		return nil, err
+	}
+	first, _ := s.after(1)
+	handed := jobID.MatchString(first.Past().Last().Text)
+	last, _ := s.last()
+	n := heard(strings.Join(last.Texts(), "\n"))
+	shown, _ := seen(last.Images(), a.grounds)
+	row := Row{Check: "a long call goes on as a job", Passed: handed && n == len(said) && shown >= 3}
+	if row.Passed {
+		row.Observed = "after 1 s a job; " + code("job_wait") + " brings its text and pictures"
+	}
+	return a.report(s, []Row{row}), nil
+}
+
+// failureVisit: what goes wrong is said by name, and what is refused with the reason.
+func (a *attestation) failureVisit(ctx context.Context) ([]Row, error) {
+	project, err := a.project(ctx, "failure")
+	if err != nil {
+		return nil, err
+	}
+	type wrong struct {
+		Sorce source `json:"sorce"`
+	}
+	// A workspace may forbid its agents more than the user does.
+	if err := write(filepath.Join(project, "cutroom.yaml"), "agent:\n  kinds: [preview]\n"); err != nil {
+		return nil, err
+	}
+	refused, err := a.run(ctx, a.client, visit{project: project, request: "clip.mp4", script: modeltest.Script{modeltest.Use(a.watchOf("clip.mp4")), modeltest.Say("done")}})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(filepath.Join(project, "cutroom.yaml")); err != nil {
+		return nil, err
+	}
+	s, err := a.run(ctx, a.client, visit{project: project, request: "missing.mp4", script: modeltest.Script{
+		modeltest.Use(a.watchOf("missing.mp4")),
+		modeltest.Use(modeltest.With(a.tool("media_watch"), wrong{source{"local_file", "clip.mp4"}})),
+		modeltest.Use(a.watchOf("/etc/hostname")),
+		modeltest.Say("done"),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	got := s.results()
+	rows := []Row{
+		a.failureRow("a missing file is named", got, "not_found", "missing.mp4"),
+		a.failureRow("a wrong key is named, with the right one", got, "invalid", "sorce", "source"),
+		a.failureRow("a path outside of the workspace is refused", got, "denied", "/etc/hostname"),
+		a.failureRow("what policy forbids is refused", refused.results(), "denied"),
+	}
+	a.report(refused, rows[3:])
+	return a.report(s, rows), nil
+}
+
+// failureRow looks for the one document of failures in what reached the model.
+func (a *attestation) failureRow(check, results, want string, words ...string) Row {
+	row := Row{Check: check}
+	for l := range strings.Lines(results) {
+		i := strings.Index(l, `{"status":"failed"`)
+		if i < 0 {
+			continue
+		}
+		var f struct {
+			Error struct{ Code, Message, Hint string } `json:"error"`
+		}
+		if json.NewDecoder(strings.NewReader(l[i:])).Decode(&f) != nil || f.Error.Code != want || f.Error.Hint == "" {
+			continue
+		}
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(f.Error.Message, w) }) {
+			row.Passed, row.Observed = true, "code "+code(want)+", message and hint"
+		}
+	}
+	return row
+}
+
+// cancelVisit: a host that gives a call up says so, and its programs end.
+func (a *attestation) cancelVisit(ctx context.Context) ([]Row, error) {
+	project, err := a.project(ctx, "cancel")
+	if err != nil {
+		return nil, err
+	}
+	if err := longClip(ctx, filepath.Join(project, "clip.mp4"), filepath.Join(project, "long.mp4"), 40); err != nil {
+		return nil, err
+	}
+	s, err := a.run(ctx, a.client, visit{
+		project: project, request: "long.mp4", hurry: 4 * time.Second,
+		script: modeltest.Script{
+			modeltest.Use(a.watchOf("long.mp4")),
+			{Do: func(modeltest.Past) modeltest.Turn { return modeltest.Turn{Text: "done", After: 2 * time.Second} }},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	row := Row{Check: "a call that is given up ends its programs within 1 s"}
+	if at, ok := s.cancelled("media_watch"); ok {
+		before, left := s.around(at)
+		a.say("%d programs ran when the call was given up; the last was seen %v later; the host went on for %v", before, left, s.ended.Sub(at))
+		row.Passed = before > 0 && left <= time.Second && s.ended.Sub(at) > time.Second
+	}
+	if row.Passed {
+		row.Observed = code("notifications/cancelled")
+	}
+	return a.report(s, []Row{row}), nil
+}
+
+// cancelled returns when the host gave a call of a tool up.
+func (s *session) cancelled(tool string) (time.Time, bool) {
+	for _, c := range s.calls() {
+		if c.name != tool {
+			continue
+		}
+		for _, m := range s.messages {
+			var p struct {
+				ID json.RawMessage `json:"requestId"`
+			}
+			if m.from == "host" && m.Method == "notifications/cancelled" && json.Unmarshal(m.Params, &p) == nil && string(p.ID) == c.id {
+				return m.at, true
+			}
+		}
+	}
+	return time.Time{}, false
+}
+
+// around says how many programs ran at a time, and how long after it the last of
+// them was seen.
+func (s *session) around(at time.Time) (before int, left time.Duration) {
+	for _, p := range s.programs {
+		if p.first.Before(at) && p.last.After(at.Add(-4*lookEvery)) {
+			before++
+		}
+		left = max(left, p.last.Sub(at))
+	}
+	return before, left
+}
+
+// report shows what a session was, when a row of it did not pass.
+func (a *attestation) report(s *session, rows []Row) []Row {
+	if !s.confined {
+		a.say("ran without namespaces: the kernel grants none")
+	}
+	failed := false
+	for _, r := range rows {
+		if !r.Passed {
+			failed = true
+			a.say("not passed: %s (%s)", r.Check, r.Observed)
+		}
+	}
+	if failed {
+		for _, c := range s.calls() {
+			a.say("  call %s %s: answered %t, failed %t", c.name, c.arguments, c.answered, c.failed)
+		}
+		a.say("  results: %s", tail(s.results()))
+		a.say("  exit code %d; the host printed: %s", s.code, s.printed)
+	}
+	return rows
+}
+
+func code(text string) string { return "`" + text + "`" }
