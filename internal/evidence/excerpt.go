@@ -26,7 +26,7 @@ func Excerpt(text, question string, n int) string {
 		text = text[:maxExcerpt]
 	}
 	rs := []rune(text)
-	first, last := densest(mentions(rs, question), n-2)
+	first, last := densest(hits(rs, question), n-2)
 	start := max(0, min(first-max(0, n-2-(last-first))/3, len(rs)-(n-2)))
 	end := min(len(rs), start+n-2)
 	if start > 0 {
@@ -45,15 +45,15 @@ func Excerpt(text, question string, n int) string {
 	return out
 }
 
-// mention is where a text holds a term of a question.
-type mention struct {
+// hit is where a text holds a term of a question.
+type hit struct {
 	from, to int // characters
 	term     string
 }
 
-// mentions finds the terms that carry the question's topic, all of its terms when
+// hits finds the terms that carry the question's topic, all of its terms when
 // none does.
-func mentions(text []rune, question string) []mention {
+func hits(text []rune, question string) []hit {
 	asked := topics(question)
 	if len(asked) == 0 {
 		asked = terms(question)
@@ -62,7 +62,7 @@ func mentions(text []rune, question string) []mention {
 	for _, t := range asked {
 		wanted[t] = true
 	}
-	var found []mention
+	var found []hit
 	for at := 0; at < len(text); {
 		end := at
 		for end < len(text) && end-at < 2*grain && !unicode.IsSpace(text[end]) {
@@ -73,7 +73,7 @@ func mentions(text []rune, question string) []mention {
 		}
 		for _, t := range terms(string(text[at:min(len(text), end+1)])) { // one more: a pair may stand across
 			if wanted[t] {
-				found = append(found, mention{at, end, t})
+				found = append(found, hit{at, end, t})
 			}
 		}
 		at = max(at+1, end)
@@ -82,11 +82,11 @@ func mentions(text []rune, question string) []mention {
 }
 
 // densest is the stretch of at most n characters with the most different terms, of
-// equals the one with the most of them, then the first. Without mentions it is the
+// equals the one with the most of them, then the first. Without hits it is the
 // beginning.
-func densest(found []mention, n int) (from, to int) {
+func densest(found []hit, n int) (from, to int) {
 	count := map[string]int{}
-	best, bestHits := 0, 0
+	best, most := 0, 0
 	for i, j := 0, 0; j < len(found); j++ {
 		count[found[j].term]++
 		for ; found[j].to-found[i].from > n && i < j; i++ {
@@ -94,8 +94,8 @@ func densest(found []mention, n int) (from, to int) {
 				delete(count, found[i].term)
 			}
 		}
-		if hits := j - i; len(count) > best || len(count) == best && hits > bestHits {
-			best, bestHits = len(count), hits
+		if many := j - i; len(count) > best || len(count) == best && many > most {
+			best, most = len(count), many
 			from, to = found[i].from, min(found[j].to, found[i].from+n)
 		}
 	}

@@ -2,12 +2,19 @@ package ffmpeg
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // noise is a picture that compresses badly.
@@ -75,14 +82,40 @@ func TestFitJPEG(t *testing.T) {
 	}
 }
 
+// png16 is the beginning of a PNG with 16 bits a sample.
+func png16(w, h int) []byte {
+	head := []byte{'I', 'H', 'D', 'R', byte(w >> 24), byte(w >> 16), byte(w >> 8), byte(w), byte(h >> 24), byte(h >> 16), byte(h >> 8), byte(h), 16, 6, 0, 0, 0}
+	data := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), head...)
+	return binary.BigEndian.AppendUint32(data, crc32.ChecksumIEEE(head))
+}
+
+// Not parallel: it counts what is allocated.
 func TestFitJPEGRefuses(t *testing.T) {
-	t.Parallel()
 	huge := encodeJPEG(t, noise(16, 16), 80)
 	i := bytes.Index(huge, []byte{0xff, 0xc0}) // the frame header: height and width are its bytes 5 to 8
 	copy(huge[i+5:], []byte{0xff, 0xff, 0xff, 0xff})
-	for name, data := range map[string][]byte{"empty": nil, "no picture": []byte("hello"), "cut": encodeJPEG(t, noise(600, 600), 80)[:2000], "65535 × 65535": huge} {
-		if _, err := FitJPEG(data, 500, 100_000); err == nil {
+	sized := func(marker byte, h, w, bytes int) []byte { // a header that says so, then nothing of worth
+		data := append([]byte{0xff, 0xd8, 0xff, marker, 0, 17, 8, byte(h >> 8), byte(h), byte(w >> 8), byte(w), 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0}, make([]byte, bytes)...)
+		return append(data, 0xff, 0xd9)
+	}
+	for name, data := range map[string][]byte{
+		"empty": nil, "no picture": []byte("hello"), "65535 × 65535": huge,
+		"cut":                           encodeJPEG(t, noise(600, 600), 80)[:2000],
+		"cut, else it would fit":        encodeJPEG(t, noise(400, 400), 80)[:2000],
+		"6000 × 6000 in 100 bytes":      sized(0xc0, 6000, 6000, 100),
+		"progressive 5000 × 5000":       sized(0xc2, 5000, 5000, 50_000),
+		"says it fits, 400 × 400 in 30": sized(0xc0, 400, 400, 30),
+		"PNG of 16 bits, 7000 × 3500":   png16(7000, 3500),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := FitJPEG(data, 500, 100_000)
+		runtime.ReadMemStats(&after)
+		if err == nil {
 			t.Errorf("%s was taken", name)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+			t.Errorf("%s: %d MB were allocated to refuse it", name, n>>20)
 		}
 	}
 	if _, err := FitJPEG(encodeJPEG(t, noise(600, 600), 80), 500, 300); err == nil {
@@ -104,4 +137,113 @@ func FuzzFitJPEG(f *testing.F) {
 			t.Errorf("%d bytes of %d", len(got), most)
 		}
 	})
+}
+
+func TestSharePictures(t *testing.T) {
+	t.Parallel()
+	const k = 1000
+	rows := []struct {
+		name        string
+		sizes       []int
+		total, most int
+		taken       int
+		whole       []int // pictures that keep all their bytes
+	}{
+		{"all fit", []int{90 * k, 80 * k, 250 * k}, 1_500_000, 12, 3, []int{0, 1, 2}},
+		{"a sheet has what the frames leave", []int{900 * k, 60 * k, 60 * k, 60 * k}, 1_500_000, 12, 4, []int{0, 1, 2, 3}},
+		{"fifteen sheets are too many", slices.Repeat([]int{250 * k}, 15), 1_500_000, 12, 12, nil},
+		{"fewer good ones rather than many bad ones", slices.Repeat([]int{250 * k}, 15), 500_000, 12, 5, nil},
+		{"one that is too large is made smaller", []int{5000 * k}, 1_500_000, 12, 1, nil},
+		{"little room", []int{250 * k, 250 * k}, 20_000, 12, 1, nil},
+		{"none", nil, 1_500_000, 12, 0, nil},
+	}
+	for _, r := range rows {
+		got := SharePictures(r.sizes, r.total, r.most)
+		taken := 0
+		for _, n := range got {
+			if n > 0 {
+				taken++
+			}
+		}
+		if taken != r.taken {
+			t.Errorf("%s: %d pictures, %v", r.name, taken, got)
+		}
+		for _, i := range r.whole {
+			if got[i] != r.sizes[i] {
+				t.Errorf("%s: picture %d has %d of %d bytes", r.name, i, got[i], r.sizes[i])
+			}
+		}
+	}
+}
+
+func TestSharePicturesProperties(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(0, 200_000), rapid.IntRange(0, 8_000_000)), 0, 40).Draw(t, "sizes")
+		total, most := rapid.IntRange(0, 3_000_000).Draw(t, "total"), rapid.IntRange(0, 15).Draw(t, "most")
+		got := SharePictures(sizes, total, most)
+		if len(got) != len(sizes) {
+			t.Fatalf("%d shares of %d pictures", len(got), len(sizes))
+		}
+		sum, taken, cut, any := 0, 0, 0, false
+		for i, n := range got {
+			if n < 0 || n > sizes[i] {
+				t.Fatalf("picture %d of %d bytes has %d", i, sizes[i], n)
+			}
+			any = any || sizes[i] > 0
+			if n == 0 {
+				continue
+			}
+			taken++
+			sum += base64.StdEncoding.EncodedLen(n)
+			if n < sizes[i] {
+				if cut > 0 && n < cut-3 || cut > 0 && n > cut+8*len(sizes) {
+					t.Fatalf("unequal shares %d and %d", cut, n)
+				}
+				cut = n
+			}
+			if n < sizes[i] && taken > 1 && n < leastPicture-8 {
+				t.Fatalf("picture %d has %d bytes", i, n)
+			}
+		}
+		if sum > total || taken > most {
+			t.Fatalf("%d bytes of %d, %d pictures of %d", sum, total, taken, most)
+		}
+		if any && most > 0 && total >= 4 && taken == 0 {
+			t.Fatal("no picture, though one could be sent")
+		}
+	})
+}
+
+func TestSheetLayout(t *testing.T) {
+	t.Parallel()
+	rows := []struct{ n, w, h, columns, least int }{
+		{16, 1280, 720, 4, 384},
+		{16, 720, 1280, 6, 250},
+		{8, 1280, 720, 3, 500},
+		{3, 1280, 720, 3, 512},
+		{2, 720, 1280, 2, 400},
+		{16, 640, 640, 4, 340},
+		{1, 64, 64, 1, 64},
+		{16, 4000, 20, 3, 500},
+		{16, 20, 4000, 16, 32},
+	}
+	for _, r := range rows {
+		picture := encodeJPEG(t, image.NewGray(image.Rect(0, 0, r.w, r.h)), 50)
+		columns, width, err := SheetLayout(r.n, picture, 1568)
+		if err != nil || columns != r.columns || width < r.least {
+			t.Errorf("%d of %d×%d: %d columns of %d, %v", r.n, r.w, r.h, columns, width, err)
+			continue
+		}
+		sheet, err := Sheet(slices.Repeat([]SheetFrame{{JPEG: picture, Label: "0:00:00.000"}}, r.n), columns, width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := jpeg.DecodeConfig(bytes.NewReader(sheet)); err != nil || max(c.Width, c.Height) > 1568 {
+			t.Errorf("%d of %d×%d: a sheet of %d×%d, %v", r.n, r.w, r.h, c.Width, c.Height, err)
+		}
+	}
+	if _, _, err := SheetLayout(4, []byte("text"), 1568); err == nil {
+		t.Error("a text has a layout")
+	}
 }

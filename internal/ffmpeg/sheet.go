@@ -26,6 +26,7 @@ const (
 	maxJPEGPixels  = 64 << 20
 	labelScale     = 2
 	sheetGap       = 6
+	sheetStrip     = 13*labelScale + sheetGap // the built-in font is 13 pixels high
 )
 
 var (
@@ -57,8 +58,7 @@ func Sheet(frames []SheetFrame, columns, cellWidth int) ([]byte, error) {
 		cells[i] = c
 		height = max(height, c.Bounds().Dy())
 	}
-	face := basicfont.Face7x13
-	strip := face.Height*labelScale + sheetGap
+	strip := sheetStrip
 	rows := (len(frames) + columns - 1) / columns
 	size := image.Rect(0, 0, columns*(cellWidth+sheetGap)+sheetGap, rows*(height+strip+sheetGap)+sheetGap)
 	if size.Dy() > maxSheetSide {
@@ -79,6 +79,34 @@ func Sheet(frames []SheetFrame, columns, cellWidth int) ([]byte, error) {
 		return nil, fmt.Errorf("write the sheet: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// Bounds of [SheetLayout]: a cell holds the label of a time, and is an overview.
+const (
+	leastCell = 160
+	mostCell  = 512
+)
+
+// SheetLayout returns columns and cell width for a sheet of n pictures of the size of
+// first, a JPEG, so that they come out as large as they can on a sheet with sides of
+// at most side pixels. Fewer columns have to be worth it, by a tenth.
+func SheetLayout(n int, first []byte, side int) (columns, cellWidth int, err error) {
+	conf, err := jpeg.DecodeConfig(bytes.NewReader(first))
+	if err != nil {
+		return 0, 0, err
+	}
+	w, h := max(1, conf.Width), max(1, conf.Height)
+	most := max(leastCell, min(mostCell, w))
+	for c := n; c > 0; c-- {
+		rows := (n + c - 1) / c
+		across := (side-sheetGap)/c - sheetGap
+		down := (side-sheetGap)/rows - sheetGap - sheetStrip
+		width := min(across, down*w/h, most)
+		if width*10 > cellWidth*11 {
+			columns, cellWidth = c, width
+		}
+	}
+	return columns, max(32, cellWidth), nil
 }
 
 // cell decodes a picture and fits it to a width, or to a height of 16/9 of it.

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 
 	"cutroom/internal/ffmpeg"
@@ -20,18 +21,26 @@ const maxPicture = 32 << 20
 func (s *server) pictures(ctx context.Context, from []tool.Picture) ([][]byte, string, error) {
 	var data [][]byte
 	var captions []string
-	left, n := maxBytes/4*3, min(len(from), maxPictures) // of four bytes as base64, three are the picture's
-	for i, p := range from[:n] {
+	sizes := make([]int, len(from))
+	for i, p := range from {
+		sizes[i] = int(p.Ref.SizeBytes)
+	}
+	left := maxBytes
+	for i, p := range from {
+		share := ffmpeg.SharePictures(sizes[i:], left, maxPictures-len(data))[0]
+		if share == 0 {
+			continue
+		}
 		raw, err := s.Engine.Picture(ctx, s.Principal, p.Ref, maxPicture)
 		if err != nil {
 			return nil, "", err
 		}
-		fit, err := ffmpeg.FitJPEG(raw, maxSide, left/(n-i)-2)
+		fit, err := ffmpeg.FitJPEG(raw, maxSide, share)
 		if err != nil {
 			s.Log.Warn("picture", "path", p.Ref.RelativePath, "cause", err)
 			continue
 		}
-		left -= len(fit) + 2 // padding
+		left -= base64.StdEncoding.EncodedLen(len(fit))
 		data = append(data, fit)
 		captions = append(captions, fmt.Sprintf("picture %d: %s", len(data), p.Caption))
 	}

@@ -59,6 +59,7 @@ type AskResult struct {
 	Next        *int                  `json:"next,omitempty" doc:"Number that the list goes on at; absent at its end."`
 	Total       int                   `json:"total" doc:"Pieces of evidence in the range."`
 	Frames      []cutroom.ArtifactRef `json:"frames" doc:"The frames nearest in time to that evidence."`
+	Sheets      []Sheet               `json:"sheets,omitempty" doc:"The contact sheets that those frames are on."`
 	Limitations []string              `json:"limitations" doc:"What the evidence does not show."`
 }
 
@@ -87,32 +88,38 @@ func ask(ctx context.Context, env tool.Env, in AskInput) (AskResult, error) {
 	out.Total = len(events)
 	out.Limitations = append(out.Limitations, w.Limitations...)
 	if in.Question == "" {
-		return out, out.list(events, in, w.Frames)
+		err := out.list(events, in, w)
+		return out, err
 	}
 	var length cutroom.Micros
 	if w.DurationSeconds != nil {
 		length = *w.DurationSeconds
 	}
 	out.Relevant = append(out.Relevant, evidence.Rank(in.Question, events, evidence.RankOptions{Max: cmp.Or(in.Max, mostAsked), Duration: length})...)
-	out.Frames = append(out.Frames, near(w.Frames, out.Relevant)...)
+	out.look(w, pieces(out.Relevant))
 	if len(out.Relevant) == 0 {
 		out.Limitations = append(out.Limitations, "nothing that was found bears on the question")
 	}
 	return out, nil
 }
 
-// holds says whether a piece of evidence lies in the range, at least in part.
+// holds says whether a piece of evidence lies in the range, at least in part. The
+// range holds its start and not its end; a piece that ends where it starts is before.
 func (in AskInput) holds(e evidence.Event) bool {
-	end := e.TimestampSeconds
-	if e.EndSeconds != nil {
-		end = *e.EndSeconds
-	}
-	return end >= in.Start && (in.End == nil || e.TimestampSeconds < *in.End)
+	begins := e.TimestampSeconds >= in.Start
+	lasts := e.EndSeconds != nil && *e.EndSeconds > in.Start
+	return (begins || lasts) && (in.End == nil || e.TimestampSeconds < *in.End)
+}
+
+// look adds the frames nearest to some evidence, and the sheets they are on.
+func (out *AskResult) look(w *WatchResult, pieces []evidence.Event) {
+	out.Frames = append(out.Frames, near(w.Frames, pieces)...)
+	out.Sheets = holding(w.sheets(), out.Frames)
 }
 
 // list answers one page of the evidence in order. Pieces are counted, not timed, so
 // that none is lost or repeated where several share a time.
-func (out *AskResult) list(events []evidence.Event, in AskInput, frames []cutroom.ArtifactRef) error {
+func (out *AskResult) list(events []evidence.Event, in AskInput, w *WatchResult) error {
 	if in.From > len(events) {
 		return cutroom.Errorf(cutroom.Invalid, "from is %d, and there are %d pieces of evidence", in.From, len(events)).
 			WithHint("use the answer's next, or leave from out")
@@ -122,11 +129,7 @@ func (out *AskResult) list(events []evidence.Event, in AskInput, frames []cutroo
 	if end < len(events) {
 		out.Next = &end
 	}
-	var ranked []evidence.Ranked
-	for _, e := range out.Events {
-		ranked = append(ranked, evidence.Ranked{Event: e})
-	}
-	out.Frames = append(out.Frames, near(frames, ranked)...)
+	out.look(w, out.Events)
 	return nil
 }
 
@@ -147,26 +150,4 @@ func allEvents(ctx context.Context, env tool.Env, w *WatchResult) ([]evidence.Ev
 		return t.Events, err
 	}
 	return w.Timeline, nil
-}
-
-// near returns the frame nearest in time to each piece of evidence, once.
-func near(frames []cutroom.ArtifactRef, ranked []evidence.Ranked) []cutroom.ArtifactRef {
-	var list []cutroom.ArtifactRef
-	taken := map[string]bool{}
-	for _, r := range ranked {
-		best, at := -1, cutroom.MaxMicros
-		for i, f := range frames {
-			if f.TimestampSeconds == nil {
-				continue
-			}
-			if d := max(*f.TimestampSeconds-r.Event.TimestampSeconds, r.Event.TimestampSeconds-*f.TimestampSeconds); d < at {
-				best, at = i, d
-			}
-		}
-		if best >= 0 && !taken[frames[best].RelativePath] {
-			taken[frames[best].RelativePath] = true
-			list = append(list, frames[best])
-		}
-	}
-	return list
 }

@@ -86,10 +86,9 @@ func (w *watching) title() string {
 }
 
 const (
-	sheetCells   = 16
-	sheetColumns = 4
-	sheetWidth   = 360 // of a cell, px
-	maxPicture   = 32 << 20
+	sheetCells = 16
+	sheetSide  = 1568 // px: what models look at without scaling it
+	maxPicture = 32 << 20
 )
 
 // sheet writes contact sheets: all frames small, with their times.
@@ -107,7 +106,11 @@ func (w *watching) sheet() error {
 			}
 			cells = append(cells, ffmpeg.SheetFrame{JPEG: jpeg, Label: label})
 		}
-		data, err := ffmpeg.Sheet(cells, min(sheetColumns, len(cells)), sheetWidth)
+		columns, width, err := ffmpeg.SheetLayout(len(cells), cells[0].JPEG, sheetSide)
+		if err != nil {
+			return err
+		}
+		data, err := ffmpeg.Sheet(cells, columns, width)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"cutroom"
-	"cutroom/internal/evidence"
 	"cutroom/internal/tool"
 )
 
@@ -112,7 +111,7 @@ func (w *WatchResult) lines() []line {
 	var lines []line
 	if len(w.Relevant) > 0 {
 		lines = append(lines, own("What bears on the question, most relevant first:"))
-		lines = append(lines, relevant(w.Relevant, "")...)
+		lines = append(lines, relevant(w.Relevant, w.Question)...)
 		lines = append(lines, own("All of it:"))
 	}
 	switch {
@@ -205,22 +204,4 @@ func (out *AskResult) facts(room int) []string {
 		return []string{fmt.Sprintf("%s: there is no evidence here; %d pieces in this range.", source, out.Total)}
 	}
 	return []string{fmt.Sprintf("%s: the evidence in order, from piece %d (the first is 0) of %d in this range.", source, out.From, out.Total)}
-}
-
-// sortedFrames are frames that have a time, in order of it.
-func sortedFrames(frames []cutroom.ArtifactRef) []cutroom.ArtifactRef {
-	list := slices.DeleteFunc(slices.Clone(frames), func(f cutroom.ArtifactRef) bool { return f.TimestampSeconds == nil })
-	slices.SortStableFunc(list, func(a, b cutroom.ArtifactRef) int { return int(*a.TimestampSeconds - *b.TimestampSeconds) })
-	return list
-}
-
-// letters counts what there is to read in each frame.
-func letters(events []evidence.Event) map[string]int {
-	n := map[string]int{}
-	for _, e := range events {
-		if e.Frame != nil && e.Kind == evidence.ScreenText {
-			n[e.Frame.RelativePath] += utf8.RuneCountInString(e.Text)
-		}
-	}
-	return n
 }

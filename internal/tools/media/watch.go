@@ -19,7 +19,7 @@ var Watch = tool.Add(Family, tool.Spec[WatchInput, WatchResult]{
 	Description: "Watch a video, listen to a recording or read a transcript, and get what was said and shown as evidence that can be cited: this second, this frame. Modes: summary (the shortest evidence that covers it), timeline (everything, merged), automation (steps of a screen recording), frames (pictures and their text only), transcript (speech only). A question ranks the evidence by relevance. What was not found is said.",
 	Kind:        cutroom.Read,
 	Exact:       tool.ContentEquivalent,
-	Revision:    1,
+	Revision:    2,
 	Short:       "watch",
 	Pictures:    true,
 	Timeout:     2 * time.Hour,
@@ -82,6 +82,7 @@ type WatchResult struct {
 	SourceIdentity   cutroom.SourceIdentity `json:"source_identity" doc:"What was watched."`
 	DurationSeconds  *cutroom.Micros        `json:"duration_seconds,omitempty" min:"0" unit:"s" doc:"Length of the recording."`
 	Mode             Mode                   `json:"mode" enum:"summary,timeline,automation,frames,transcript" doc:"The mode that was asked for."`
+	Question         string                 `json:"question,omitempty" doc:"The question that was asked."`
 	TranscriptMethod string                 `json:"transcript_method" enum:"supplied,sidecar,embedded,speech,unavailable,not_requested" doc:"How what was said is known."`
 	Language         string                 `json:"language,omitempty" doc:"Language of what was said, when known."`
 	FrameMethod      string                 `json:"frame_method,omitempty" enum:"scene,change,even,still,keyframe" doc:"How the frames were chosen."`
@@ -149,7 +150,7 @@ func (w *WatchResult) limit(texts ...string) {
 // its reason; what the others found stays.
 func watch(ctx context.Context, env tool.Env, in WatchInput) (WatchResult, error) {
 	w := &watching{ctx: ctx, env: env, in: in, out: WatchResult{
-		Status: cutroom.Completed, PartialReasons: []string{}, Mode: in.Mode, TranscriptMethod: "not_requested",
+		Status: cutroom.Completed, PartialReasons: []string{}, Mode: in.Mode, Question: in.Question, TranscriptMethod: "not_requested",
 		Stages: []Stage{}, Timeline: []evidence.Event{}, Frames: []cutroom.ArtifactRef{}, Limitations: []string{},
 		ToolVersions: map[string]string{},
 	}}
