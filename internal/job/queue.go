@@ -15,6 +15,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -58,28 +59,36 @@ func Space(workspace, stage string) string {
 // Queue is one process's part in the queue. Nothing is opened before it is needed.
 type Queue struct {
 	Options
-	id string // of this process as a worker
+	id    string // of this process as a worker
+	pace  pace
+	watch watch // of other workers; the heartbeat's alone
 
-	opening sync.Mutex
-	db      *sql.DB
+	opening sync.Mutex // held while the database is opened or closed
+	db      *sql.DB    // set once
 	river   *river.Client[*sql.Tx]
+	taking  sync.Mutex         // held while the client is started
 	stop    context.CancelFunc // of the heartbeat
 	beating sync.WaitGroup
 
 	mu      sync.Mutex
 	started bool             // the client takes jobs
+	closed  bool             // nothing is taken any more
 	tasks   map[string]*task // jobs this process is at, by id
 	ended   chan struct{}    // closed when there is none; nil when nobody asks
 }
 
-// Times of a job's life. A worker is dead after five missed beats.
+// Limits of a job's life.
 const (
-	beatEvery = time.Second
-	deadAfter = 5 * time.Second
-	keepFor   = 7 * 24 * time.Hour
-	longest   = 24 * time.Hour // of a job, whatever its tool says
-	attempts  = 3
+	keepFor  = 7 * 24 * time.Hour
+	longest  = 24 * time.Hour // of a job, whatever its tool says
+	attempts = 3
 )
+
+// pace is how fast a queue lives.
+type pace struct {
+	beat time.Duration // between two beats of a worker's heart, and two looks at others'
+	dead time.Duration // a worker that missed beats for so long is dead
+}
 
 // New returns a queue that has done nothing yet.
 func New(o Options) *Queue {
@@ -92,7 +101,7 @@ func New(o Options) *Queue {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Queue{Options: o, id: newID(), tasks: map[string]*task{}}
+	return &Queue{Options: o, id: newID(), pace: pace{time.Second, 4 * time.Second}, watch: watch{seen: map[string]sighting{}}, tasks: map[string]*task{}}
 }
 
 // newID is unguessable and can stand in an address.
@@ -105,10 +114,13 @@ func (q *Queue) Stored() bool { return store.Exists(q.Path) }
 func (q *Queue) open(ctx context.Context) error {
 	q.opening.Lock()
 	defer q.opening.Unlock()
+	if q.isClosed() {
+		return cutroom.Errorf(cutroom.Unavailable, "the queue of jobs is closed").WithHint("start cutroom again")
+	}
 	if q.db != nil {
 		return nil
 	}
-	db, err := store.Open(ctx, q.Path, migrateRiver)
+	db, err := store.Open(ctx, q.Path, store.Migration{Name: riverTables, Run: migrateRiver})
 	if err != nil {
 		return err
 	}
@@ -117,8 +129,9 @@ func (q *Queue) open(ctx context.Context) error {
 	client, err := river.NewClient(riversqlite.New(db), &river.Config{
 		ID: q.id, Workers: workers, Logger: slog.New(slog.DiscardHandler), JobTimeout: longest + time.Hour,
 		RescueStuckJobsAfter:        longest + 2*time.Hour, // dead workers are found by their heartbeat, long before
+		MaxAttempts:                 maxTickets,
 		Queues:                      map[string]river.QueueConfig{q.lane(): {MaxWorkers: q.Workers}},
-		FetchPollInterval:           beatEvery,
+		FetchPollInterval:           time.Second,
 		CompletedJobRetentionPeriod: keepFor, CancelledJobRetentionPeriod: keepFor, DiscardedJobRetentionPeriod: keepFor,
 	})
 	if err != nil {
@@ -131,6 +144,9 @@ func (q *Queue) open(ctx context.Context) error {
 	return nil
 }
 
+// riverTables names River's migrations of the version in go.mod.
+const riverTables = "river v0.51.2"
+
 func migrateRiver(ctx context.Context, db *sql.DB) error {
 	m, err := rivermigrate.New(riversqlite.New(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -139,6 +155,9 @@ func migrateRiver(ctx context.Context, db *sql.DB) error {
 	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return err
 }
+
+// maxTickets is how often River tries to hand out a job while the database refuses.
+const maxTickets = 25
 
 // lane is River's queue of the space.
 func (q *Queue) lane() string { return "space-" + q.Space }
@@ -165,17 +184,30 @@ func (q *Queue) Resume(ctx context.Context) error {
 
 // take starts the client of an open queue, once.
 func (q *Queue) take(ctx context.Context) error {
+	q.taking.Lock()
+	defer q.taking.Unlock()
 	q.mu.Lock()
-	already := q.started
-	q.started = true
+	done := q.started || q.closed
 	q.mu.Unlock()
-	if already {
+	if done {
 		return nil
 	}
 	if err := q.alive(ctx); err != nil {
-		return err
+		return store.Fault(err)
 	}
-	return q.river.Start(context.WithoutCancel(ctx))
+	if err := q.river.Start(context.WithoutCancel(ctx)); err != nil {
+		return store.Fault(err)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.started = true
+	return nil
+}
+
+func (q *Queue) isClosed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
 }
 
 // Drain waits until this process is at no job.
@@ -197,36 +229,49 @@ func (q *Queue) Drain(ctx context.Context) {
 }
 
 // Stop ends the work of this process: jobs it is at are stopped and handed back, so
-// that the next process of the workspace takes them.
+// that the next process of the workspace takes them. What does not stop before ctx
+// ends is handed back all the same: its late end is refused. A stopped queue answers
+// nothing any more.
 func (q *Queue) Stop(ctx context.Context) error {
+	q.opening.Lock()
+	defer q.opening.Unlock()
+	q.mu.Lock()
+	closed := q.closed
+	q.closed = true
+	q.mu.Unlock()
+	if closed || q.db == nil {
+		return nil
+	}
 	for _, t := range q.held() {
 		t.cancel(errHandedBack)
 	}
-	q.Drain(ctx)
-	q.opening.Lock()
-	defer q.opening.Unlock()
-	if q.db == nil {
-		return nil
+	var errs []error
+	if q.taken() {
+		errs = append(errs, q.river.StopAndCancel(ctx)) // nothing is fetched any more; Work returns when its job was handed back
 	}
+	for _, t := range q.held() { // calls that became jobs meanwhile
+		t.cancel(errHandedBack)
+	}
+	q.Drain(ctx)
 	q.stop()
 	q.beating.Wait()
-	q.mu.Lock()
-	started := q.started
-	q.started = false
-	q.mu.Unlock()
-	var err error
-	if started {
-		err = q.river.StopAndCancel(ctx)
-	}
-	if _, derr := q.db.ExecContext(ctx, `delete from worker where id = $1`, q.id); err == nil {
-		err = derr
-	}
-	if cerr := q.db.Close(); err == nil {
-		err = cerr
-	}
-	q.db, q.river = nil, nil
-	return err
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+	defer cancel()
+	errs = append(errs, q.leave(last), q.db.Close())
+	return errors.Join(errs...)
 }
+
+// taken says whether the client was started; once the queue is closed, for good.
+func (q *Queue) taken() bool {
+	q.taking.Lock()
+	defer q.taking.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.started
+}
+
+// lastTime bounds the last words to the database.
+const lastTime = 3 * time.Second
 
 // ticket says that a job of the space waits: which one, and no more.
 type ticket struct {

@@ -5,6 +5,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/engine"
+	"cutroom/internal/store"
 )
 
 // Result is the answer of a completed job: its recorded result, verified, or what was
@@ -23,7 +24,7 @@ func (q *Queue) Result(ctx context.Context, who cutroom.Principal, id string) (*
 	}
 	var output string
 	if err := q.db.QueryRowContext(ctx, `select output from job where id = $1 and space = $2`, id, q.Space).Scan(&output); err != nil {
-		return nil, err
+		return nil, store.Fault(err)
 	}
 	return q.Engine.Decode(j.Tool, []byte(output))
 }

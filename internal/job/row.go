@@ -13,6 +13,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/engine"
+	"cutroom/internal/store"
 )
 
 func (q *Queue) ms() int64 { return q.Now().UnixMilli() }
@@ -59,9 +60,10 @@ func (q *Queue) Submit(ctx context.Context, c engine.Call) (cutroom.Job, error) 
 	}
 	id := newID()
 	if err := q.insert(ctx, id, c, cutroom.JobQueued, time.Time{}); err != nil {
-		return cutroom.Job{}, err
+		return cutroom.Job{}, store.Fault(err)
 	}
-	return q.read(ctx, id)
+	j, err := q.read(ctx, id)
+	return j, store.Fault(err)
 }
 
 // claim takes a job that waits; nil when it does not.
@@ -69,7 +71,10 @@ func (q *Queue) claim(ctx context.Context, id string) (*task, error) {
 	var c engine.Call
 	var input string
 	var timeout, attempt int64
-	err := q.db.QueryRowContext(ctx, `update job set state = $1, worker = $2, attempt = attempt + 1, started = case when started = 0 then $3 else started end
+	if err := q.alive(ctx); err != nil { // others watch the worker of the job from now on
+		return nil, err
+	}
+	err := q.db.QueryRowContext(ctx, `update job set state = $1, worker = $2, attempt = attempt + 1, started = $3
 		where id = $4 and space = $5 and state = $6
 		returning tool, input, principal_name, principal_role, timeout_ms, attempt`,
 		cutroom.JobRunning, q.id, q.ms(), id, q.Space, cutroom.JobQueued).
@@ -90,25 +95,40 @@ func (q *Queue) claim(ctx context.Context, id string) (*task, error) {
 // finish stores the end of a job, if this worker still holds it. Handed back, it waits
 // for the next worker.
 func (q *Queue) finish(ctx context.Context, t *task) error {
-	state, run, output, failure := t.outcome()
+	o := t.outcome()
 	return q.within(ctx, func(tx *sql.Tx) error {
-		now, worker, taken := q.ms(), q.id, int64(0)
-		if state == cutroom.JobQueued {
-			now, worker, taken = 0, "", 1 // the attempt that was handed back does not count
+		if o.state == cutroom.JobQueued {
+			return q.handBack(ctx, tx, t)
 		}
-		var id string
-		err := tx.QueryRowContext(ctx, `update job set state = $1, run = $2, output = $3, failure = $4, finished = $5, worker = $6, attempt = attempt - $7, progress = ''
-			where id = $8 and worker = $9 and attempt = $10 and state = $11 returning id`,
-			state, run, output, failure, now, worker, taken, t.job, q.id, t.attempt, cutroom.JobRunning).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
+		res, err := tx.ExecContext(ctx, `update job set state = $1, run = $2, output = $3, failure = $4, finished = $5, progress = ''
+			where id = $6 and worker = $7 and attempt = $8 and state = $9`,
+			o.state, o.run, o.output, o.failure, q.ms(), t.job, q.id, t.attempt, cutroom.JobRunning)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			q.Log.Warn("a job was lost to another worker", "job", t.job)
-			return nil
+			return err
 		}
-		if err == nil && state == cutroom.JobQueued {
-			err = q.enqueue(ctx, tx, t.job)
-		}
-		return err
+		return nil
 	})
+}
+
+// handBack makes a job of this process wait for the next worker, if it still holds it.
+// The attempt does not count. One that somebody canceled meanwhile ends.
+func (q *Queue) handBack(ctx context.Context, tx *sql.Tx, t *task) error {
+	var state cutroom.JobState
+	err := tx.QueryRowContext(ctx, `update job set state = case when cancel = 1 then $1 else $2 end, finished = case when cancel = 1 then $3 else 0 end,
+			worker = '', attempt = attempt - 1, started = case when cancel = 1 then started else 0 end, progress = ''
+			where id = $4 and worker = $5 and attempt = $6 and state = $7 returning state`,
+		cutroom.JobCanceled, cutroom.JobQueued, q.ms(), t.job, q.id, t.attempt, cutroom.JobRunning).Scan(&state)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil && state == cutroom.JobQueued {
+		err = q.enqueue(ctx, tx, t.job)
+	}
+	return err
 }
 
 const columns = `id, tool, principal_name, principal_role, state, attempt, created, started, finished, progress, run, failure`
@@ -156,8 +176,8 @@ func (q *Queue) list(ctx context.Context, who cutroom.Principal, most int, state
 	args := []any{q.Space, most}
 	where := `space = $1`
 	if who.Role != cutroom.RoleOperator {
-		args = append(args, who.Role)
-		where += fmt.Sprintf(` and principal_role = $%d`, len(args))
+		args = append(args, who.Role, who.Name)
+		where += fmt.Sprintf(` and principal_role = $%d and principal_name = $%d`, len(args)-1, len(args))
 	}
 	if len(states) > 0 {
 		var marks []string

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -66,7 +68,7 @@ func (q *Queue) Call(ctx context.Context, c engine.Call, patience time.Duration)
 	t := newTask(ctx, c)
 	t.started = q.Now()
 	go func() {
-		reply, err := q.Engine.Invoke(t.ctx, t.call)
+		reply, err := q.invoke(t.ctx, t.call)
 		q.end(t, reply, err)
 	}()
 	var late <-chan time.Time
@@ -98,6 +100,9 @@ func (q *Queue) Call(ctx context.Context, c engine.Call, patience time.Duration)
 
 // adopt makes a job of a call in flight; nil when it ended meanwhile.
 func (q *Queue) adopt(ctx context.Context, t *task) (*cutroom.Job, error) {
+	// Hosts give up some seconds after our patience: what takes longer is no help.
+	ctx, cancel := context.WithTimeout(ctx, adoptTime)
+	defer cancel()
 	if err := q.open(ctx); err != nil {
 		return nil, err
 	}
@@ -112,6 +117,7 @@ func (q *Queue) adopt(ctx context.Context, t *task) (*cutroom.Job, error) {
 	id := newID()
 	// The row is there before the task is known as a job: its end finds it.
 	if err := q.insert(ctx, id, t.call, cutroom.JobRunning, t.started); err != nil {
+		q.drop(ctx, id)
 		return nil, err
 	}
 	t.job, t.attempt, t.forward = id, 1, nil
@@ -123,6 +129,18 @@ func (q *Queue) adopt(ctx context.Context, t *task) (*cutroom.Job, error) {
 	return &job, nil
 }
 
+// drop removes a job that may have been stored although its insert failed: the call is
+// still somebody's who waits.
+func (q *Queue) drop(ctx context.Context, id string) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+	defer cancel()
+	if _, err := q.db.ExecContext(last, `delete from job where id = $1`, id); err != nil {
+		q.Log.Warn("a job that was not to be may be made", "job", id, "cause", err)
+	}
+}
+
+const adoptTime = 8 * time.Second
+
 // run makes the call of a claimed job. ctx is the dispatcher's: its end hands the job
 // back.
 func (q *Queue) run(ctx context.Context, t *task) {
@@ -130,8 +148,20 @@ func (q *Queue) run(ctx context.Context, t *task) {
 	defer stop()
 	limit, cancel := context.WithTimeout(t.ctx, longest)
 	defer cancel()
-	reply, err := q.Engine.Invoke(limit, t.call)
+	reply, err := q.invoke(limit, t.call)
 	q.end(t, reply, err)
+}
+
+// invoke makes the call. A fault in its tool ends the call alone, not the others that
+// this process is at.
+func (q *Queue) invoke(ctx context.Context, c engine.Call) (reply *engine.Reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			q.Log.Error("panic", "tool", c.Tool, "value", p, "stack", string(debug.Stack()))
+			reply, err = nil, cutroom.AsError(fmt.Errorf("panic in %s: %v", c.Tool, p))
+		}
+	}()
+	return q.Engine.Invoke(ctx, c)
 }
 
 // end stores what became of a job, or answers whoever waits for a call.
@@ -170,21 +200,31 @@ func (q *Queue) settle(t *task) {
 const settleTime = 20 * time.Second
 
 // outcome is what the end of a task means for its job.
-func (t *task) outcome() (state cutroom.JobState, run, output, failure string) {
+type outcome struct {
+	state                cutroom.JobState
+	run, output, failure string
+}
+
+func (t *task) outcome() outcome {
 	cause := context.Cause(t.ctx)
 	switch {
+	case t.err == nil && !t.reply.Transient:
+		return outcome{state: cutroom.JobCompleted, run: string(t.reply.Run)}
+	case t.err == nil && len(t.reply.JSON) > maxOutput:
+		return outcome{state: cutroom.JobFailed, failure: failureText(cutroom.Errorf(cutroom.Limit,
+			"the answer has %d bytes and is not one that is recorded; a job keeps at most %d", len(t.reply.JSON), maxOutput).WithHint("ask for less at once"))}
 	case t.err == nil:
-		if t.reply.Transient {
-			return cutroom.JobCompleted, "", string(t.reply.JSON), ""
-		}
-		return cutroom.JobCompleted, string(t.reply.Run), "", ""
+		return outcome{state: cutroom.JobCompleted, output: string(t.reply.JSON)}
 	case errors.Is(cause, errHandedBack):
-		return cutroom.JobQueued, "", "", ""
+		return outcome{state: cutroom.JobQueued}
 	case errors.Is(cause, errCanceled):
-		return cutroom.JobCanceled, "", "", ""
+		return outcome{state: cutroom.JobCanceled}
 	}
-	return cutroom.JobFailed, "", "", failureText(t.err)
+	return outcome{state: cutroom.JobFailed, failure: failureText(t.err)}
 }
+
+// maxOutput bounds the answer that a job itself keeps. Recorded ones lie in the stage.
+const maxOutput = 8 << 20
 
 func failureText(err error) string {
 	b, err := json.Marshal(cutroom.AsError(err).Failure().Error)
