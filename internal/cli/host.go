@@ -70,8 +70,7 @@ func (a *App) changeHost(name string, o hosting, plan planner) error {
 		return err
 	}
 	server, notes := a.server(h, scope)
-	tools := a.skillTools()
-	changes, err := plan(h, scope, places, server, tools)
+	changes, err := plan(h, scope, places, server, host.SkillTools)
 	if err != nil {
 		return err
 	}
@@ -150,18 +149,6 @@ func (a *App) onPath(name string) string {
 		}
 	}
 	return ""
-}
-
-// skillTools are the tools that the skill may use unasked: those listed by default
-// that read, and the stopping of its own jobs.
-func (a *App) skillTools() []string {
-	var names []string
-	for _, id := range []string{"media.watch", "media.ask", "measure.probe", "job.get", "job.wait", "job.cancel", "tool.search"} {
-		if t, ok := a.registry.Find(id); ok && (t.Kind == cutroom.Read || id == "job.cancel") {
-			names = append(names, t.MCPName())
-		}
-	}
-	return names
 }
 
 // hostReport is the JSON form of what was done.

@@ -48,6 +48,10 @@ func Hosts() []Host {
 	}
 }
 
+// SkillTools are the tools that the skill may use unasked: those that read, and the
+// stopping of a job.
+var SkillTools = []string{"media_watch", "media_ask", "measure_probe", "job_get", "job_wait", "job_cancel", "tool_search"}
+
 // Find returns the host of that name.
 func Find(name string) (Host, error) {
 	hosts := Hosts()

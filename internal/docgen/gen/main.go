@@ -1,4 +1,4 @@
-// Command gen writes the generated documents: docs/reference, the table of tools in the
+// Command gen writes the generated documents: docs/reference, the plugin folder, the table of tools in the
 // README, and the first snapshot of a new tool's schemas. It is what `make generate` runs, from any folder of the
 // repository.
 package main
@@ -11,8 +11,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"cutroom"
 	"cutroom/internal/cli"
 	"cutroom/internal/docgen"
+	"cutroom/internal/host"
 	"cutroom/internal/tool"
 	"cutroom/internal/tools"
 )
@@ -105,7 +107,13 @@ func documents(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files["README.md"], err = docgen.Readme(readme, registry)
+	if files["README.md"], err = docgen.Readme(readme, registry); err != nil {
+		return nil, err
+	}
+	plugin, err := host.Plugin(cutroom.Version, host.SkillTools)
+	for name, text := range plugin {
+		files["plugin/"+name] = text
+	}
 	return files, err
 }
 
