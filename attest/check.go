@@ -221,9 +221,18 @@ func (a *attestation) secretRow(s *session) Row {
 	for _, r := range s.requests {
 		leaked = leaked || strings.Contains(string(r.Body), canary)
 	}
-	results := s.results()
-	place := strings.Contains(results, a.home)
-	row.Passed = read > 0 && !leaked && !place && results != ""
+	// Hosts themselves show the model where they keep a picture; the server must not.
+	answers, places := 0, false
+	for _, m := range s.messages {
+		if m.from == "server" {
+			answers++
+			places = places || strings.Contains(string(m.Result)+string(m.Error)+string(m.Params), a.home)
+		}
+	}
+	row.Passed = read > 0 && answers > 0 && !leaked && !places
+	if !row.Passed {
+		a.say("%d programs whose environment could be read, %d answers; the secret was seen: %t, a path: %t", read, answers, leaked, places)
+	}
 	if row.Passed {
 		row.Observed = "not in a program that a tool ran, nor in an answer; no path of the machine either"
 	}

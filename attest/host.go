@@ -110,7 +110,7 @@ func codex() client {
 
 // openCodeConfig is the user's file.
 const openCodeConfig = `{"$schema":"https://opencode.ai/config.json","autoupdate":false,"share":"disabled",
-"model":"scripted/scripted","small_model":"scripted/scripted",%s
+"model":"scripted/scripted","small_model":"scripted/scripted",
 "provider":{"scripted":{"npm":"@ai-sdk/openai-compatible","name":"Scripted","options":{"baseURL":"%s/v1","apiKey":"` + dummyKey + `"},
 "models":{"scripted":{"name":"Scripted","attachment":true,"tool_call":true,"modalities":{"input":["text","image"],"output":["text"]},"limit":{"context":200000,"output":8000}}}}}}
 `
@@ -121,7 +121,7 @@ func openCode() client {
 		name: "opencode", title: "opencode", wire: modeltest.Chat,
 		skill: ".opencode/commands/watch.md",
 		prepare: func(l *lab, _, url string) error {
-			return write(config(l), fmt.Sprintf(openCodeConfig, "", url))
+			return write(config(l), fmt.Sprintf(openCodeConfig, url))
 		},
 		env: func(string) []string {
 			return []string{
@@ -129,8 +129,9 @@ func openCode() client {
 			}
 		},
 		watch: func(request string) []string { return []string{"run", "--command", "watch", request} },
-		hurry: func(l *lab, _ string, after time.Duration) error {
-			return edit(config(l), `"small_model"`, fmt.Sprintf(`"experimental":{"mcp_timeout":%d},"small_model"`, after.Milliseconds()))
+		hurry: func(l *lab, _ string, _ time.Duration) error {
+			// Here the time counts from the last progress, which comes every few seconds.
+			return edit(config(l), `"small_model"`, `"experimental":{"mcp_timeout":900},"small_model"`)
 		},
 		tool: func(name string) string { return "cutroom_" + name },
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Script is what the model does: one step per turn of its own. Past its end the
@@ -24,6 +25,7 @@ type Step struct {
 type Turn struct {
 	Text  string
 	Calls []Call
+	After time.Duration // how long the model thinks first
 }
 
 // Call is one call of a tool.

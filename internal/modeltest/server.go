@@ -166,16 +166,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Tokens int `json:"input_tokens"`
 		}{req.conv.tokens()})
 	default:
-		s.play(w, req)
+		s.play(r.Context(), w, req)
 	}
 }
 
 // play answers with the turn that the conversation is at. What offers no tools is a
 // host's own question (a title, a summary), no turn of the script.
-func (s *Server) play(w http.ResponseWriter, req Request) {
+func (s *Server) play(ctx context.Context, w http.ResponseWriter, req Request) {
 	turn := Turn{Text: "ok"}
 	if req.IsTurn {
 		turn = s.opt.Script.turn(req.conv.past())
+	}
+	if turn.After > 0 {
+		select {
+		case <-time.After(turn.After):
+		case <-ctx.Done():
+			return
+		}
 	}
 	a := answer{
 		text: turn.Text, stream: req.conv.stream, model: req.conv.model,
