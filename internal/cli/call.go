@@ -118,11 +118,19 @@ func (a *App) showReply(reply *engine.Reply) error {
 	if head.Status == cutroom.Blocked {
 		a.exit = cutroom.Denied.Facts().Exit
 	}
-	if a.flags.json {
+	bare, isBare := reply.Output.(tool.Bare)
+	if a.flags.json || isBare {
 		for _, r := range head.PartialReasons {
 			a.remark("partial: %s", r)
 		}
-		return a.printRaw(reply.JSON)
+		if !isBare {
+			return a.printRaw(reply.JSON)
+		}
+		raw, err := tool.Encode(bare.Bare())
+		if err != nil {
+			return err
+		}
+		return a.printRaw(raw)
 	}
 	return a.render(reply)
 }

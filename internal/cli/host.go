@@ -118,7 +118,7 @@ func (a *App) server(h host.Host, scope host.Scope) (host.Server, []string) {
 	case scope == host.User:
 		s.Command = own
 	case onPath == "":
-		notes = append(notes, "cutroom is not on PATH: the host will not find it until it is (this one is "+own+")")
+		notes = append(notes, "the host will not find cutroom until it is on PATH (this one is "+own+")")
 	}
 	if h.Name == host.Codex {
 		// Codex gives a server HOME, PATH, LANG and TMPDIR, and what stands here.

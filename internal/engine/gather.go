@@ -33,16 +33,17 @@ func (k *call) gather(ctx context.Context) error {
 	if !k.tool.Probes(k.facts, k.in) {
 		return nil
 	}
+	var bad faults
 	for i := range k.inputs {
 		if k.files[i] == nil || k.inputs[i].Frame != nil || k.inputs[i].Beside {
 			continue
 		}
-		if err := k.probe(ctx, &k.inputs[i]); err != nil {
+		if err := bad.keep(ctx, k.probe(ctx, &k.inputs[i])); err != nil {
 			return err
 		}
 	}
 	k.facts.Inputs = k.inputs
-	return nil
+	return bad.all()
 }
 
 // probe fills in what the content of an input is.

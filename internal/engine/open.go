@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,10 +22,11 @@ import (
 // them. Recorded artifacts and results are looked up and verified.
 func (k *call) open(ctx context.Context) error {
 	k.results = map[cutroom.Digest]*stage.Result{}
+	var bad faults
 	err := eachPath(reflect.ValueOf(k.in), func(v any) error {
 		switch v := v.(type) {
 		case cutroom.InPath:
-			return k.openFile(ctx, string(v), false)
+			return bad.keep(ctx, k.openFile(ctx, string(v), false))
 		case cutroom.Source:
 			return k.openSource(ctx, v)
 		case cutroom.ArtifactRef:
@@ -35,10 +37,45 @@ func (k *call) open(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err == nil {
+		err = bad.all()
+	}
 	if err != nil {
 		return err
 	}
 	return k.openBeside(ctx)
+}
+
+// faults are what is wrong with several inputs: a caller gets them all at once, and
+// mends them in one go.
+type faults []*cutroom.Error
+
+// keep notes an input's fault. What stops the whole call is returned.
+func (f *faults) keep(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	e, ok := errors.AsType[*cutroom.Error](err)
+	if !ok {
+		return err
+	}
+	*f = append(*f, e)
+	return nil
+}
+
+// all is one error for all faults, with the code and the hint of the first.
+func (f faults) all() error {
+	switch len(f) {
+	case 0:
+		return nil
+	case 1:
+		return f[0]
+	}
+	texts := make([]string, len(f))
+	for i, e := range f {
+		texts[i] = e.Msg
+	}
+	return &cutroom.Error{Code: f[0].Code, Msg: fmt.Sprintf("%d inputs cannot be used: %s", len(f), strings.Join(texts, "; ")), Hint: f[0].Hint}
 }
 
 // eachPath calls visit for every value of a path type inside v.

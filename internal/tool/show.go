@@ -28,3 +28,7 @@ type Picture struct {
 	Ref     cutroom.ArtifactRef
 	Caption string // our own words: a time, the times of a sheet's cells
 }
+
+// Bare is an output of which the command line prints a part only, as JSON whether it
+// was asked for or not: a description that programs read.
+type Bare interface{ Bare() any }

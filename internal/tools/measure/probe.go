@@ -1,0 +1,217 @@
+package measure
+
+import (
+	"slices"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/tool"
+)
+
+// Probe describes media files as an editor needs them described.
+var Probe = tool.Add(Family, tool.Spec[ProbeInput, ProbeOutput]{
+	Name:        "measure.probe",
+	Summary:     "Say what media files are: length, picture, sound, streams, problems",
+	Description: "Find out what a media file really is before you use it: measured length, size as shown (turned, square pixels), exact and variable frame rate, bit depth, colour, HDR, alpha, sound, subtitles, chapters, timecode and what is wrong with it. Takes several files. Costs one quick look, no decode.",
+	Kind:        cutroom.Read,
+	Exact:       tool.BitExact,
+	Revision:    1,
+	Short:       "probe",
+	Timeout:     2 * time.Minute,
+	Needs:       tool.Needs{Programs: []string{"ffprobe"}, Optional: []tool.Optional{{Program: "ffmpeg", When: "a file in which perhaps nothing can be decoded"}}},
+	Examples:    []ProbeInput{{Inputs: []cutroom.InPath{"talk.mp4"}}},
+	Plan:        func(tool.Facts, ProbeInput) (tool.Plan, error) { return tool.Plan{}, nil },
+	Interpret:   describe,
+})
+
+// ProbeInput is the request.
+type ProbeInput struct {
+	Inputs []cutroom.InPath `json:"inputs" items:"1..32" doc:"The files."`
+	Limits Limits           `json:"limits,omitzero" doc:"Bounds of each file."`
+}
+
+// Bounds are the limits of the call.
+func (in ProbeInput) Bounds() tool.Bounds { return in.Limits.Bounds() }
+
+// ProbeOutput is the answer.
+type ProbeOutput struct {
+	cutroom.Output
+	Files []ProbedFile `json:"files" doc:"One description per file, in the order asked. What is not there or not known is left out."`
+}
+
+// ProbedFile is what one file is. Times count from where playback starts.
+type ProbedFile struct {
+	File     string              `json:"file" doc:"The file as it was named."`
+	Kind     string              `json:"kind" enum:"video,audio,image,subtitle" doc:"Cover art does not make sound a video."`
+	Format   string              `json:"format" doc:"Demuxer that reads it."`
+	Size     int64               `json:"size_bytes" min:"0" unit:"B" doc:"Size of the file."`
+	Duration *cutroom.Micros     `json:"duration_seconds,omitempty" min:"0" unit:"s" doc:"Length to the end of the last stream."`
+	From     string              `json:"duration_from,omitempty" enum:"container,packets,decoded,unknown" doc:"How the length is known."`
+	Zero     cutroom.Micros      `json:"zero_seconds,omitempty" unit:"s" doc:"Where playback starts on the file's own clock."`
+	BitRate  int64               `json:"bit_rate,omitempty" unit:"bit/s" doc:"Of the whole file."`
+	Title    string              `json:"title,omitempty" doc:"Untrusted text."`
+	Timecode *ffmpeg.TimecodeTag `json:"timecode,omitempty" doc:"Timecode of the first frame."`
+	Video    []ProbedVideo       `json:"video,omitempty" doc:"The streams of pictures, the main one first."`
+	Audio    []ProbedAudio       `json:"audio,omitempty" doc:"The streams of sound."`
+	Other    []ProbedStream      `json:"other,omitempty" doc:"Subtitles, data, attachments and cover art."`
+	Chapters []ffmpeg.Chapter    `json:"chapters,omitempty" doc:"Chapter marks."`
+	Problems []string            `json:"problems,omitempty" doc:"What is wrong or unusual."`
+}
+
+// ProbedStream is what every stream has.
+type ProbedStream struct {
+	Index    int             `json:"index" min:"0" doc:"Number in the file."`
+	Type     string          `json:"type" enum:"video,audio,subtitle,data,attachment,cover_art" doc:"What it carries."`
+	Codec    string          `json:"codec" doc:"Codec, or unknown."`
+	Profile  string          `json:"profile,omitempty" doc:"Profile of the codec."`
+	Decodes  *bool           `json:"decodes,omitempty" doc:"False when nothing of it can be decoded here."`
+	Start    cutroom.Micros  `json:"start_seconds,omitempty" unit:"s" doc:"First frame or sample."`
+	End      *cutroom.Micros `json:"end_seconds,omitempty" unit:"s" doc:"End of the last one."`
+	BitRate  int64           `json:"bit_rate,omitempty" unit:"bit/s" doc:"As the container states."`
+	Language string          `json:"language,omitempty" doc:"Language tag."`
+	Title    string          `json:"title,omitempty" doc:"Untrusted text."`
+	Marks    []string        `json:"disposition,omitempty" doc:"Marks: default, forced …"`
+	Text     *bool           `json:"text,omitempty" doc:"Of subtitles: text, not pictures."`
+}
+
+// ProbedVideo is a stream of pictures.
+type ProbedVideo struct {
+	ProbedStream
+	Width       int             `json:"width" unit:"px" doc:"As shown: upright, square pixels."`
+	Height      int             `json:"height" unit:"px" doc:"As shown."`
+	Coded       []int           `json:"coded_size,omitempty" doc:"Coded width and height, when they are not those shown."`
+	SAR         ffmpeg.Rational `json:"sample_aspect_ratio,omitzero" doc:"When not square."`
+	Rotation    int             `json:"rotation,omitempty" unit:"degrees clockwise" doc:"Turn that makes it upright."`
+	Mirrored    bool            `json:"mirrored,omitempty" doc:"Flipped before it is turned."`
+	FrameRate   ffmpeg.Rational `json:"frame_rate,omitzero" doc:"Exact, frames per second."`
+	Average     ffmpeg.Rational `json:"average_frame_rate,omitzero" doc:"When it is another."`
+	Variable    bool            `json:"variable_frame_rate" doc:"Frames are unevenly spaced."`
+	Evidence    string          `json:"variable_evidence,omitempty" doc:"What that rests on, when variable."`
+	Frames      int64           `json:"frames,omitempty" doc:"Counted or stated."`
+	KeyGap      cutroom.Micros  `json:"key_frame_gap_seconds,omitempty" unit:"s" doc:"Longest distance between key frames, when packets were read."`
+	PixelFormat string          `json:"pixel_format,omitempty" doc:"ffmpeg's name."`
+	BitDepth    int             `json:"bit_depth,omitempty" doc:"Bits per component."`
+	Range       string          `json:"color_range,omitempty" doc:"tv or pc."`
+	Primaries   string          `json:"color_primaries,omitempty" doc:"H.273 name."`
+	Transfer    string          `json:"color_transfer,omitempty" doc:"H.273 name."`
+	Matrix      string          `json:"color_matrix,omitempty" doc:"H.273 name."`
+	HDR         string          `json:"hdr,omitempty" enum:"pq,hlg" doc:"By the transfer curve alone."`
+	DolbyVision int             `json:"dolby_vision_profile,omitempty" doc:"When it is there."`
+	FieldOrder  string          `json:"field_order,omitempty" doc:"When interlaced: tt, bb, tb or bt."`
+	Alpha       bool            `json:"alpha,omitempty" doc:"Transparent somewhere."`
+	Captions    bool            `json:"closed_captions,omitempty" doc:"CEA-608/708 inside."`
+	Still       bool            `json:"still_image,omitempty" doc:"One picture."`
+}
+
+// ProbedAudio is a stream of sound.
+type ProbedAudio struct {
+	ProbedStream
+	SampleRate int    `json:"sample_rate" unit:"Hz" doc:"Sampling rate."`
+	Channels   int    `json:"channels" doc:"Number of channels."`
+	Layout     string `json:"channel_layout,omitempty" doc:"Layout."`
+	Format     string `json:"sample_format,omitempty" doc:"ffmpeg's name."`
+}
+
+func describe(f tool.Facts, _ ProbeInput, _ tool.Results) (ProbeOutput, error) {
+	out := ProbeOutput{Files: []ProbedFile{}}
+	for _, in := range f.Inputs {
+		if in.Media == nil {
+			continue
+		}
+		p := probed(in.Text, in.Media)
+		for _, s := range in.Media.Streams {
+			if !s.Decodable && (s.Video != nil || s.Audio != nil) {
+				out.AddReason("a stream of " + s.CodecType + " (" + s.CodecName + ") cannot be decoded here")
+			}
+		}
+		if in.Media.Truncated {
+			out.AddReason("a file ends before what it promises")
+		}
+		out.Files = append(out.Files, p)
+	}
+	return out, nil
+}
+
+// probed is a description without what says nothing.
+func probed(name string, d *ffmpeg.Document) ProbedFile {
+	p := ProbedFile{
+		File: name, Kind: string(d.Kind), Format: d.FormatName, Size: d.SizeBytes, From: string(d.DurationFrom),
+		Zero: d.ZeroSeconds, BitRate: d.BitRate, Title: d.Title, Timecode: d.Timecode, Chapters: d.Chapters, Problems: d.Problems,
+	}
+	if d.DurationFrom != ffmpeg.Unknown && d.DurationSeconds > 0 {
+		p.Duration = &d.DurationSeconds
+	} else if p.From == string(ffmpeg.Unknown) && d.Kind == ffmpeg.Image {
+		p.From = ""
+	}
+	main := d.FirstVideo()
+	for i := range d.Streams {
+		s := &d.Streams[i]
+		switch {
+		case s.Video != nil && s == main:
+			p.Video = slices.Insert(p.Video, 0, picture(s))
+		case s.Video != nil:
+			p.Video = append(p.Video, picture(s))
+		case s.Audio != nil:
+			p.Audio = append(p.Audio, ProbedAudio{stream(s), s.Audio.SampleRate, s.Audio.Channels, s.Audio.Layout, s.Audio.SampleFormat})
+		default:
+			p.Other = append(p.Other, stream(s))
+		}
+	}
+	for i := range d.CoverArt {
+		c := stream(&d.CoverArt[i])
+		c.Type = "cover_art"
+		p.Other = append(p.Other, c)
+	}
+	return p
+}
+
+func stream(s *ffmpeg.Stream) ProbedStream {
+	p := ProbedStream{
+		Index: s.Index, Type: s.CodecType, Codec: s.CodecName, Profile: s.Profile, Start: s.StartSeconds,
+		BitRate: s.BitRate, Language: s.Language, Title: s.Title, Marks: s.Disposition, Text: s.Text,
+	}
+	if !s.Decodable && (s.Video != nil || s.Audio != nil) {
+		p.Decodes = &s.Decodable
+	}
+	if s.EndSeconds != 0 {
+		p.End = &s.EndSeconds
+	}
+	return p
+}
+
+func picture(s *ffmpeg.Stream) ProbedVideo {
+	v := s.Video
+	p := ProbedVideo{
+		ProbedStream: stream(s), Width: v.DisplayWidth, Height: v.DisplayHeight,
+		Rotation: v.Rotation, Mirrored: v.Mirrored, FrameRate: v.FrameRate, Variable: v.VFR.Variable,
+		Frames: s.Frames, KeyGap: s.KeyGap, PixelFormat: v.PixelFormat, BitDepth: v.BitDepth,
+		Range: v.Range, Primaries: v.Primaries, Transfer: v.Transfer, Matrix: v.Matrix,
+		HDR: v.HDR, DolbyVision: v.DolbyVision, Alpha: v.Alpha, Captions: v.Captions, Still: v.StillImage,
+	}
+	if v.Width != v.DisplayWidth || v.Height != v.DisplayHeight {
+		p.Coded = []int{v.Width, v.Height}
+	}
+	if v.SAR != (ffmpeg.Rational{Num: 1, Den: 1}) {
+		p.SAR = v.SAR
+	}
+	if v.AverageRate != v.FrameRate {
+		p.Average = v.AverageRate
+	}
+	if v.VFR.Variable {
+		p.Evidence = v.VFR.Evidence
+	}
+	if v.FieldOrder != "progressive" {
+		p.FieldOrder = v.FieldOrder
+	}
+	return p
+}
+
+// Bare is what the command line prints of the answer: the description alone, a list of
+// them only when several files were asked about.
+func (o *ProbeOutput) Bare() any {
+	if len(o.Files) == 1 {
+		return o.Files[0]
+	}
+	return o.Files
+}
