@@ -38,7 +38,7 @@ func (k *call) gather(ctx context.Context) error {
 		if k.files[i] == nil || k.inputs[i].Frame != nil || k.inputs[i].Beside {
 			continue
 		}
-		if err := bad.keep(ctx, k.probe(ctx, &k.inputs[i])); err != nil {
+		if err := bad.keep(ctx, k.inputs[i].Text, k.probe(ctx, &k.inputs[i])); err != nil {
 			return err
 		}
 	}

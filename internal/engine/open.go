@@ -26,7 +26,7 @@ func (k *call) open(ctx context.Context) error {
 	err := eachPath(reflect.ValueOf(k.in), func(v any) error {
 		switch v := v.(type) {
 		case cutroom.InPath:
-			return bad.keep(ctx, k.openFile(ctx, string(v), false))
+			return bad.keep(ctx, string(v), k.openFile(ctx, string(v), false))
 		case cutroom.Source:
 			return k.openSource(ctx, v)
 		case cutroom.ArtifactRef:
@@ -48,10 +48,15 @@ func (k *call) open(ctx context.Context) error {
 
 // faults are what is wrong with several inputs: a caller gets them all at once, and
 // mends them in one go.
-type faults []*cutroom.Error
+type faults []fault
+
+type fault struct {
+	input string // as the caller named it
+	err   *cutroom.Error
+}
 
 // keep notes an input's fault. What stops the whole call is returned.
-func (f *faults) keep(ctx context.Context, err error) error {
+func (f *faults) keep(ctx context.Context, input string, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -59,7 +64,7 @@ func (f *faults) keep(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	*f = append(*f, e)
+	*f = append(*f, fault{input, e})
 	return nil
 }
 
@@ -69,13 +74,17 @@ func (f faults) all() error {
 	case 0:
 		return nil
 	case 1:
-		return f[0]
+		return f[0].err
 	}
 	texts := make([]string, len(f))
-	for i, e := range f {
-		texts[i] = e.Msg
+	for i, x := range f {
+		texts[i] = x.err.Msg
+		if !strings.Contains(texts[i], x.input) {
+			texts[i] = fmt.Sprintf("%q: %s", x.input, texts[i])
+		}
 	}
-	return &cutroom.Error{Code: f[0].Code, Msg: fmt.Sprintf("%d inputs cannot be used: %s", len(f), strings.Join(texts, "; ")), Hint: f[0].Hint}
+	first := f[0].err
+	return &cutroom.Error{Code: first.Code, Msg: fmt.Sprintf("%d inputs cannot be used: %s", len(f), strings.Join(texts, "; ")), Hint: first.Hint}
 }
 
 // eachPath calls visit for every value of a path type inside v.
