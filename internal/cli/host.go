@@ -70,6 +70,11 @@ func (a *App) changeHost(name string, o hosting, plan planner) error {
 		return err
 	}
 	server, notes := a.server(h, scope)
+	for _, q := range host.Qualified() {
+		if q.Host == h.Name {
+			notes = append(notes, h.Title+" is "+q.Say())
+		}
+	}
 	changes, err := plan(h, scope, places, server, host.SkillTools)
 	if err != nil {
 		return err

@@ -171,6 +171,10 @@ func (a *App) showDiagnosis(d *setup.Diagnosis) error {
 		}
 		row("  "+t.Name, held, strings.TrimSpace(t.By+" "+t.Note))
 	}
+	fmt.Fprintln(w, "\nHOSTS")
+	for _, h := range d.Hosts {
+		row("  "+h.Title, h.Say())
+	}
 	fmt.Fprintln(w, "\nTO KNOW")
 	for _, n := range d.Notes {
 		fmt.Fprintln(w, "  -", clean(n))

@@ -7,17 +7,19 @@ import (
 	"strings"
 
 	"cutroom"
+	"cutroom/internal/host"
 	"cutroom/internal/tool"
 )
 
 // Document is the contract: what every tool promises.
 type Document struct {
-	ContractVersion string      `json:"contract_version"`
-	Product         string      `json:"product"`
-	Version         string      `json:"version"`
-	Extensions      []Extension `json:"extensions"`
-	NotProvided     []string    `json:"not_provided"`
-	Tools           []ToolEntry `json:"tools"` // sorted by id
+	ContractVersion string               `json:"contract_version"`
+	Product         string               `json:"product"`
+	Version         string               `json:"version"`
+	Extensions      []Extension          `json:"extensions"`
+	NotProvided     []string             `json:"not_provided"`
+	Hosts           []host.Qualification `json:"hosts"` // by `make attest`
+	Tools           []ToolEntry          `json:"tools"` // sorted by id
 }
 
 // Extension is a member that the 1.2.0 contracts did not have.
@@ -91,7 +93,7 @@ type ContractOptions struct {
 func Contract(r *tool.Registry, o ContractOptions) *Document {
 	d := &Document{
 		ContractVersion: cutroom.ContractVersion, Product: "cutroom", Version: cutroom.Version,
-		Extensions: []Extension{}, NotProvided: notProvided, Tools: []ToolEntry{},
+		Extensions: []Extension{}, NotProvided: notProvided, Hosts: host.Qualified(), Tools: []ToolEntry{},
 	}
 	for _, t := range r.Tools() {
 		d.Tools = append(d.Tools, Entry(r, t, o))

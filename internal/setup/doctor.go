@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"cutroom"
+	"cutroom/internal/host"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/speech"
@@ -19,15 +20,16 @@ import (
 
 // Diagnosis is what works on this machine, and what would help where it does not.
 type Diagnosis struct {
-	Status   tool.State  `json:"status"` // the worst of what counts
-	Version  string      `json:"version"`
-	Platform string      `json:"platform"`
-	Programs []Program   `json:"programs"`
-	Models   []ModelFile `json:"models"`
-	Sandbox  Box         `json:"sandbox"`
-	Folders  []Folder    `json:"folders"`
-	Tools    []ToolState `json:"tools"`
-	Notes    []string    `json:"notes"`
+	Status   tool.State           `json:"status"` // the worst of what counts
+	Version  string               `json:"version"`
+	Platform string               `json:"platform"`
+	Programs []Program            `json:"programs"`
+	Models   []ModelFile          `json:"models"`
+	Sandbox  Box                  `json:"sandbox"`
+	Folders  []Folder             `json:"folders"`
+	Tools    []ToolState          `json:"tools"`
+	Hosts    []host.Qualification `json:"hosts"`
+	Notes    []string             `json:"notes"`
 }
 
 // Box is how well programs are held in.
@@ -77,6 +79,7 @@ func Doctor(ctx context.Context, o Options) (*Diagnosis, error) {
 	}
 	defer i.Close()
 	d := &Diagnosis{
+		Hosts:  host.Qualified(),
 		Status: tool.Present, Version: cutroom.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Models: modelFiles(i.settings.models()), Folders: i.writable(), Notes: notes(),
 	}
