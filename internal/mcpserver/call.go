@@ -105,7 +105,7 @@ func (s *server) handle(t *tool.Tool, job *cutroom.Job) (*mcp.CallToolResult, er
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, IsError: !t.Pictures}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, IsError: promises(t.Name)}, nil
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }

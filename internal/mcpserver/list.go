@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -23,15 +24,24 @@ func (s *server) list() []*mcp.Tool {
 	return tools
 }
 
-// Translate is an entry of the contract as a host lists it. A tool whose answer is
-// shown with pictures has no output schema: two hosts would drop the pictures or the
-// text beside structured content.
+// promised is the family whose tools publish an output schema, as the 1.2.0 contracts
+// say. No host shows one to its model, and together they are larger than all the rest
+// of the list, so the others answer structured content without it.
+const promised = "video"
+
+// promises says whether a tool's answers have to match a published schema.
+func promises(toolID string) bool {
+	family, _, _ := strings.Cut(toolID, ".")
+	return family == promised
+}
+
+// Translate is an entry of the contract as a host lists it.
 func Translate(e docgen.ToolEntry) *mcp.Tool {
 	t := &mcp.Tool{
 		Name: e.MCPName, Title: e.Title, Description: e.Description,
 		InputSchema: e.InputSchema, Annotations: annotations(e),
 	}
-	if !e.Pictures {
+	if promises(e.ToolID) {
 		t.OutputSchema = e.OutputSchema
 	}
 	if slices.Contains(main, e.ToolID) {
