@@ -44,9 +44,20 @@ type answer struct {
 	SchemaFindings []json.RawMessage
 }
 
-func newInspector(t *testing.T) inspector {
-	t.Helper()
-	return inspector{newJail(t, testenv.Hosts(t, "node22", "inspector")...), build(t, "cmd/cutroom")}
+// TestInspector has the official inspector list, lint and call the tools of one build.
+func TestInspector(t *testing.T) {
+	t.Parallel()
+	folders := testenv.Hosts(t, "node22", "inspector")
+	cutroom := build(t, "cmd/cutroom")
+	for name, test := range map[string]func(*testing.T, inspector){
+		"ToolsListStrict": toolsListStrict,
+		"ToolsCall":       toolsCall,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, inspector{newJail(t, folders...), cutroom})
+		})
+	}
 }
 
 // prepare puts the sample clip into the folder that programs start in, and sets cutroom
@@ -83,10 +94,8 @@ func (i inspector) inspect(t *testing.T, wrap []string, options ...string) (int,
 	return code, a, complaints
 }
 
-// TestToolsListStrict has the inspector lint the schemas that hosts get to see.
-func TestToolsListStrict(t *testing.T) {
-	t.Parallel()
-	i := newInspector(t)
+// toolsListStrict has the schemas linted that hosts get to see.
+func toolsListStrict(t *testing.T, i inspector) {
 	for _, toolsets := range []string{"default", "video", "all"} {
 		var first answer
 		for _, era := range eras {
@@ -155,11 +164,9 @@ func contains(t *testing.T, what, said string, part *regexp.Regexp) string {
 	return found[len(found)-1]
 }
 
-// TestToolsCall has the inspector call each tool that hosts see, on a real clip. Every
-// call is a server of its own: what one started, the next goes on with.
-func TestToolsCall(t *testing.T) {
-	t.Parallel()
-	i := newInspector(t)
+// toolsCall has each tool called that hosts see, on a real clip. Every call is a server
+// of its own: what one started, the next goes on with.
+func toolsCall(t *testing.T, i inspector) {
 	i.prepare(t)
 	_, listed, _ := i.inspect(t, nil, "--method", "tools/list", "--", i.cutroom, "mcp")
 	for n, era := range eras {
@@ -175,25 +182,31 @@ func TestToolsCall(t *testing.T) {
 		requirePictures(t, watched)
 		said, _ = call("media_ask", `{"run":{"run":"`+run+`"},"question":"why was the file not saved?"}`)
 		contains(t, "media_ask", said, regexp.MustCompile(`no space left`))
+		said, _ = call("measure_probe", `{"inputs":["demo.mp4"]}`)
+		contains(t, "measure_probe", said, regexp.MustCompile(`h264`))
 		said, _ = call("tool_search", `{"query":"extract frames"}`)
 		contains(t, "tool_search", said, regexp.MustCompile(`video_extract_frames`))
-
 		// Another mode in each era, or the second would find the first's result.
-		mode := []string{"automation", "timeline"}[n]
-		said, _ = call("media_watch", `{"source":{"kind":"local_file","value":"demo.mp4"},"mode":"`+mode+`"}`, "--patience", "1ms")
-		job := contains(t, "a call beyond its patience", said, jobID)
-		said, _ = call("job_wait", `{"id":"`+job+`"}`)
-		contains(t, "job_wait", said, regexp.MustCompile(`state: completed`))
-		contains(t, "job_wait", said, regexp.MustCompile(`no space left`))
-		for _, tool := range []string{"job_get", "job_cancel"} { // what has ended is not cancelled
-			said, _ = call(tool, `{"id":"`+job+`"}`)
-			contains(t, tool, said, regexp.MustCompile(`state: completed`))
-		}
+		callJobs(t, call, []string{"automation", "timeline"}[n])
 		for _, tool := range listed.Result.Tools {
 			if !called[tool.Name] {
 				t.Errorf("%s is listed and was never called", tool.Name)
 			}
 		}
+	}
+}
+
+// callJobs lets a watch outlast its call, and follows the job from other servers.
+func callJobs(t *testing.T, call func(tool, arguments string, options ...string) (string, answer), mode string) {
+	t.Helper()
+	said, _ := call("media_watch", `{"source":{"kind":"local_file","value":"demo.mp4"},"mode":"`+mode+`"}`, "--patience", "1ms")
+	job := contains(t, "a call beyond its patience", said, jobID)
+	said, _ = call("job_wait", `{"id":"`+job+`"}`)
+	contains(t, "job_wait", said, regexp.MustCompile(`state: completed`))
+	contains(t, "job_wait", said, regexp.MustCompile(`no space left`))
+	for _, tool := range []string{"job_get", "job_cancel"} { // what has ended is not cancelled
+		said, _ = call(tool, `{"id":"`+job+`"}`)
+		contains(t, tool, said, regexp.MustCompile(`state: completed`))
 	}
 }
 
