@@ -2,18 +2,18 @@ package transport
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -26,11 +26,24 @@ import (
 type HTTPOptions struct {
 	Token          string        // bearer token of every request
 	Open           bool          // no token: for the fixtures of tests only
-	Hosts          []string      // further values of the Host header, without port
+	Hosts          []string      // further values of the Host header and of an Origin's host, without port
 	MaxIn          int64         // bytes of a request; 0 is [MaxIn]
 	SessionTimeout time.Duration // idle sessions end; 0 is an hour
 	Log            *slog.Logger
 }
+
+// The headers of streamable HTTP.
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	sessionHeader = "Mcp-Session-Id"
+)
+
+// Times of one request: how long a message may take to arrive, and how long the client
+// may take to read a part of the answer. An answer may stream for as long as it has to.
+const (
+	bodyTime  = time.Minute
+	writeTime = time.Minute
+)
 
 // HTTP returns the handler of one MCP endpoint. Sessions and the stateless protocol
 // are served side by side: a request that names the version of 2026-07-28 or later, in
@@ -39,62 +52,68 @@ func HTTP(s *mcp.Server, o HTTPOptions) (http.Handler, error) {
 	if o.Token == "" && !o.Open {
 		return nil, cutroom.Errorf(cutroom.Invalid, "the HTTP door needs a bearer token")
 	}
-	if o.MaxIn == 0 {
+	if o.MaxIn <= 0 {
 		o.MaxIn = MaxIn
 	}
-	if o.SessionTimeout == 0 {
+	if o.SessionTimeout <= 0 {
 		o.SessionTimeout = time.Hour
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	serve := func(stateless bool) http.Handler {
-		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
-			Stateless: stateless, Logger: o.Log, SessionTimeout: o.SessionTimeout, MaxRequestBodyBytes: o.MaxIn,
-			PropagateRequestCancellation: true,
+	return &endpoint{
+		HTTPOptions: o, token: sha256.Sum256([]byte(o.Token)),
+		sessions: newSessions(s, o),
+		stateless: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
+			Stateless: true, Logger: o.Log, MaxRequestBodyBytes: o.MaxIn, PropagateRequestCancellation: true,
 			// Host names are checked here, for every address that is listened on.
 			DisableLocalhostProtection: true,
-		})
-	}
-	return &endpoint{
-		HTTPOptions: o, token: sha256.Sum256([]byte(o.Token)), server: s,
-		session: serve(false), stateless: serve(true), ready: map[string]bool{},
+		}),
 	}, nil
 }
 
 // endpoint checks a request before the SDK sees it.
 type endpoint struct {
 	HTTPOptions
-	token              [sha256.Size]byte
-	server             *mcp.Server
-	session, stateless http.Handler
-
-	mu    sync.Mutex
-	ready map[string]bool // sessions whose handshake is complete
+	token     [sha256.Size]byte
+	sessions  *sessions
+	stateless http.Handler
 }
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case !e.hostAllowed(r.Host):
+	if !e.hostAllowed(r.Host) {
 		http.Error(w, "this host name is not served here", http.StatusForbidden)
-	case !e.originAllowed(r):
+		return
+	}
+	if !e.originAllowed(r) {
 		http.Error(w, "requests from this origin are refused", http.StatusForbidden)
-	case !e.authorized(r):
+		return
+	}
+	if !e.authorized(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="cutroom"`)
 		http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
+		return
+	}
+	p := &patient{ResponseWriter: w, control: http.NewResponseController(w)}
+	defer p.control.SetWriteDeadline(time.Time{}) //nolint:errcheck // as set
+	switch stateless := isModern(r.Header.Get(versionHeader)); {
 	case r.Method == http.MethodPost:
-		e.post(w, r)
-	case isModern(r.Header.Get("Mcp-Protocol-Version")):
-		e.stateless.ServeHTTP(w, r)
+		e.post(p, r)
+	case stateless:
+		notAllowed(p, "POST")
+	case r.Method == http.MethodGet:
+		e.sessions.get(p, r)
+	case r.Method == http.MethodDelete:
+		e.sessions.end(p, r)
 	default:
-		if r.Method == http.MethodDelete {
-			e.forget(r.Header.Get("Mcp-Session-Id"))
-		}
-		e.session.ServeHTTP(w, r)
+		notAllowed(p, "GET, POST, DELETE")
 	}
 }
 
-func isModern(version string) bool { return version >= modern && len(version) == len(modern) }
+func notAllowed(w http.ResponseWriter, methods string) {
+	w.Header().Set("Allow", methods)
+	http.Error(w, "this method is not served here", http.StatusMethodNotAllowed)
+}
 
 // hostAllowed refuses names that a page could have made resolve to this machine (DNS
 // rebinding).
@@ -103,7 +122,12 @@ func (e *endpoint) hostAllowed(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
-	return isLoopback(strings.Trim(name, "[]")) || slices.Contains(e.Hosts, name)
+	return e.named(strings.Trim(name, "[]"))
+}
+
+// named says that a host is this machine, by a name of its own or a configured one.
+func (e *endpoint) named(host string) bool {
+	return isLoopback(host) || host != "" && slices.ContainsFunc(e.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 
 func isLoopback(name string) bool {
@@ -118,7 +142,7 @@ func (e *endpoint) originAllowed(r *http.Request) bool {
 		return true
 	}
 	u, err := url.Parse(values[0])
-	return err == nil && len(values) == 1 && (isLoopback(u.Hostname()) || slices.Contains(e.Hosts, u.Hostname()))
+	return err == nil && len(values) == 1 && (u.Scheme == "http" || u.Scheme == "https") && e.named(u.Hostname())
 }
 
 // authorized compares digests, which takes the same time for every token.
@@ -131,91 +155,113 @@ func (e *endpoint) authorized(r *http.Request) bool {
 	return ok && strings.EqualFold(scheme, "Bearer") && len(r.Header.Values("Authorization")) == 1 && subtle.ConstantTimeCompare(given[:], e.token[:]) == 1
 }
 
-// bodyTime is how long a message may take to arrive.
-const bodyTime = time.Minute
-
 // post serves one message.
 func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
-	limits := http.NewResponseController(w)
-	_ = limits.SetReadDeadline(time.Now().Add(bodyTime)) // what has no deadlines is no slow network either
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.MaxIn))
-	_ = limits.SetReadDeadline(time.Time{})
-	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			refuse(w, http.StatusRequestEntityTooLarge, &fault{code: jsonrpc.CodeInvalidRequest, text: "the message is too long"})
-			return
-		}
-		refuse(w, http.StatusBadRequest, &fault{code: jsonrpc.CodeInvalidRequest, text: "the message did not arrive whole"})
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, &fault{code: jsonrpc.CodeInvalidRequest, text: "a message has the content type application/json"})
 		return
 	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		refuse(w, http.StatusBadRequest, &fault{code: jsonrpc.CodeParseError, text: "the message is empty"})
+	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
+		refuse(w, http.StatusNotAcceptable, &fault{code: jsonrpc.CodeInvalidRequest, text: "a client has to accept application/json and text/event-stream"})
 		return
 	}
-	m, f := read(body)
+	body, ok := e.body(w, r)
+	if !ok {
+		return
+	}
+	version := r.Header.Get(versionHeader)
+	if version != "" && !isModern(version) && !slices.Contains(mcp.SupportedProtocolVersions(), version) {
+		refuse(w, http.StatusBadRequest, &fault{code: jsonrpc.CodeInvalidRequest, text: "this version of the protocol is not spoken here; the versions are " + strings.Join(mcp.SupportedProtocolVersions(), ", ")})
+		return
+	}
+	all, f := envelopes(body)
 	if f != nil {
 		refuse(w, http.StatusBadRequest, f)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
-	if isModern(r.Header.Get("Mcp-Protocol-Version")) || m != nil && (isModern(m.version()) || m.method == "server/discover") {
-		e.stateless.ServeHTTP(w, r)
-		return
+	first := all[0]
+	switch stateless := isModern(version) || first.isModern() || first.method == "server/discover"; {
+	case stateless && isBatch(body):
+		refuse(w, http.StatusBadRequest, noBatches())
+	case stateless:
+		rephrase(w, first, false, func(w http.ResponseWriter) { e.stateless.ServeHTTP(w, r) })
+	default:
+		e.sessions.post(w, r, all, isBatch(body))
 	}
-	if f := e.admit(m, r.Header.Get("Mcp-Session-Id")); f != nil {
-		refuse(w, http.StatusBadRequest, f)
-		return
-	}
-	e.session.ServeHTTP(w, r)
 }
 
-// admit refuses what a session may not ask for before its handshake is complete. What
-// names no session, or one that is gone, is the SDK's to answer.
-func (e *endpoint) admit(m *message, session string) *fault {
-	if m == nil || session == "" {
-		return nil
+// body reads a request's message, or answers why it cannot be.
+func (e *endpoint) body(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+	tooLong := &fault{code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf("a message has at most %d bytes", e.MaxIn)}
+	if r.ContentLength > e.MaxIn {
+		w.Header().Set("Connection", "close") // rather than read it all
+		refuse(w, http.StatusRequestEntityTooLarge, tooLong)
+		return nil, false
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case m.method == "notifications/initialized":
-		e.sweep()
-		e.ready[session] = true
-	case m.id != nil && m.method != "" && !early(m.method) && !e.ready[session] && e.alive(session):
-		return &fault{id: m.id, code: notInitialized, text: "Server is not initialized"}
+	limits := http.NewResponseController(w)
+	_ = limits.SetReadDeadline(time.Now().Add(bodyTime)) // what has no deadlines is no slow network either
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.MaxIn))
+	_ = limits.SetReadDeadline(time.Time{})
+	if err == nil {
+		return trimmed(body), true
 	}
-	return nil
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		refuse(w, http.StatusRequestEntityTooLarge, tooLong)
+	} else {
+		refuse(w, http.StatusBadRequest, &fault{code: jsonrpc.CodeInvalidRequest, text: "the message did not arrive whole"})
+	}
+	return nil, false
 }
 
-func (e *endpoint) alive(session string) bool {
-	for s := range e.server.Sessions() {
-		if s.ID() == session {
-			return true
+// envelopes reads a body: one message, or those of a batch.
+func envelopes(body []byte) ([]*message, *fault) {
+	parts := [][]byte{body}
+	if isBatch(body) {
+		if f := bounded(body); f != nil {
+			return nil, f
+		}
+		var f *fault
+		if parts, f = elements(body); f != nil {
+			return nil, f
+		}
+		if len(parts) == 0 {
+			return nil, &fault{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"}
+		}
+	}
+	all := make([]*message, 0, len(parts))
+	for _, p := range parts {
+		m, f := read(p)
+		if f != nil {
+			return nil, f
+		}
+		// The SDK reads the body again, and keeps numbers as floats.
+		if raw, text := m.key.Raw().(string); m.isCall() && text && strings.HasPrefix(raw, private) {
+			return nil, &fault{id: m.id, code: jsonrpc.CodeInvalidRequest, text: `"id" has to be a text, or a whole number up to 2^53`}
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+func noBatches() *fault {
+	return &fault{code: jsonrpc.CodeInvalidRequest, text: "this version of the protocol has no batches; send one message at a time"}
+}
+
+// accepts says whether a client takes answers of a type.
+func accepts(r *http.Request, kind string) bool {
+	group, _, _ := strings.Cut(kind, "/")
+	for _, value := range r.Header.Values("Accept") {
+		for one := range strings.SplitSeq(value, ",") {
+			one, _, _ = strings.Cut(one, ";")
+			switch strings.ToLower(strings.TrimSpace(one)) {
+			case kind, group + "/*", "*/*":
+				return true
+			}
 		}
 	}
 	return false
-}
-
-// maxReady is when sessions that ended are looked for.
-const maxReady = 1024
-
-// sweep forgets the sessions that ended, once there are many.
-func (e *endpoint) sweep() {
-	if len(e.ready) < maxReady {
-		return
-	}
-	live := map[string]bool{}
-	for s := range e.server.Sessions() {
-		live[s.ID()] = e.ready[s.ID()]
-	}
-	e.ready = live
-}
-
-func (e *endpoint) forget(session string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.ready, session)
 }
 
 // refuse answers what never reached a session.
@@ -225,38 +271,68 @@ func refuse(w http.ResponseWriter, status int, f *fault) {
 	_, _ = w.Write(f.line()) // a client that is gone reads nothing
 }
 
-// Listen serves a handler at an address of this machine until ctx is done. ready is
-// called with the address that is really listened on.
-func Listen(ctx context.Context, addr string, h http.Handler, ready func(net.Addr)) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return cutroom.Errorf(cutroom.Invalid, "%q is no address", addr).WithHint("give one such as 127.0.0.1:8765")
-	}
-	if !isLoopback(host) {
-		return cutroom.Errorf(cutroom.Denied, "%q is not an address of this machine alone", addr).
-			WithHint("use 127.0.0.1, and for other machines a proxy of yours that encrypts")
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return cutroom.Errorf(cutroom.Conflict, "%q cannot be listened on", addr).WithCause(err).WithHint("choose another port, or 0 for a free one")
-	}
-	// An answer may stream for as long as a call takes: only the request is timed.
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	if ready != nil {
-		ready(l.Addr())
-	}
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	// A stream that is open has no end of its own.
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
-	defer cancel()
-	if err := server.Shutdown(stop); err != nil {
-		return errors.Join(server.Close(), nil)
-	}
-	return nil
+// patient gives up a client that does not read what it is sent, however long the
+// answer streams.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
 }
+
+// Write writes to the client, within writeTime.
+func (p *patient) Write(text []byte) (int, error) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime)) // as for reading
+	return p.ResponseWriter.Write(text)
+}
+
+// Unwrap lets a response controller find the rest.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// rephrase has a request served, and makes a JSON-RPC error of what the SDK refuses in
+// plain words: it knows the request as a whole only, hosts wait for an answer to its id.
+func rephrase(w http.ResponseWriter, m *message, batch bool, serve func(http.ResponseWriter)) {
+	p := &plain{ResponseWriter: w}
+	serve(p)
+	if p.status == 0 {
+		return
+	}
+	f := &fault{code: jsonrpc.CodeInvalidRequest, text: strings.TrimSpace(string(p.text))}
+	if m.isCall() && !batch {
+		f.id = m.id
+	}
+	if strings.HasPrefix(f.text, "JSON RPC not handled") {
+		f.code, f.text = jsonrpc.CodeMethodNotFound, fmt.Sprintf("method not found: %.100q", m.method)
+		if f.id != nil && !m.isModern() {
+			p.status = http.StatusOK // to a session it is an answer as any other
+		}
+	}
+	w.Header().Del("X-Content-Type-Options")
+	refuse(w, p.status, f)
+}
+
+// plain keeps a refusal in plain text back.
+type plain struct {
+	http.ResponseWriter
+	status int
+	text   []byte
+}
+
+// WriteHeader begins an answer, unless it is a refusal in plain text.
+func (p *plain) WriteHeader(status int) {
+	if status >= http.StatusBadRequest && strings.HasPrefix(p.Header().Get("Content-Type"), "text/plain") {
+		p.status = status
+		return
+	}
+	p.ResponseWriter.WriteHeader(status)
+}
+
+// Write writes to the client, or keeps a refusal's words.
+func (p *plain) Write(text []byte) (int, error) {
+	if p.status != 0 {
+		p.text = append(p.text, text...)
+		return len(text), nil
+	}
+	return p.ResponseWriter.Write(text)
+}
+
+// Unwrap lets a response controller find the rest.
+func (p *plain) Unwrap() http.ResponseWriter { return p.ResponseWriter }
