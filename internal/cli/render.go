@@ -37,7 +37,7 @@ func (a *App) render(reply *engine.Reply) error {
 
 // closing says where the files are and what can be done next.
 func (a *App) closing(b *bytes.Buffer, reply *engine.Reply) {
-	named := !a.flags.quiet && reply.Run != ""
+	named := !a.flags.quiet && reply.Run != "" && !reply.Transient // what is not recorded has no name
 	if !bytes.HasSuffix(b.Bytes(), []byte("\n")) || len(reply.Record.Artifacts) > 0 || named {
 		fmt.Fprintln(b)
 	}

@@ -144,16 +144,7 @@ func (a *App) toolInvokeCommand() *cobra.Command {
 		Use: "invoke ID --input FILE|-", Short: "Call a tool with a JSON document", Args: exactly("ID"),
 		ValidArgsFunction: a.completeTools,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var input []byte
-			var err error
-			switch file {
-			case "":
-				return usagef("--input is missing").withHint("cutroom tool invoke %s --input FILE, or - for standard input", args[0])
-			case "-":
-				input, err = limited(a.Stdin, "standard input")
-			default:
-				input, err = readLimited(paths{dir: a.Dir}.absolute(file), file)
-			}
+			input, err := a.request(file, "cutroom tool invoke "+args[0])
 			if err != nil {
 				return err
 			}
@@ -163,6 +154,17 @@ func (a *App) toolInvokeCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&file, "input", "i", "", "file with the JSON of the request; - reads standard input")
 	c.declare(cmd, nil)
 	return cmd
+}
+
+// request reads the JSON that --input names, for the command that is given.
+func (a *App) request(file, command string) ([]byte, error) {
+	switch file {
+	case "":
+		return nil, usagef("--input is missing").withHint("%s --input FILE, or - for standard input", command)
+	case "-":
+		return limited(a.Stdin, "standard input")
+	}
+	return readLimited(paths{dir: a.Dir}.absolute(file), file)
 }
 
 func (a *App) completeTools(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -120,7 +120,9 @@ type work struct {
 	Stubborn  bool          `json:"stubborn,omitempty"` // takes its time, whatever its context says
 }
 
-func call(name string, takes time.Duration) engine.Call { return callOf(work{Name: name, Takes: takes}) }
+func call(name string, takes time.Duration) engine.Call {
+	return callOf(work{Name: name, Takes: takes})
+}
 
 func callOf(w work) engine.Call {
 	in, err := json.Marshal(w)

@@ -75,6 +75,7 @@ type Queue struct {
 	closed  bool             // nothing is taken any more
 	tasks   map[string]*task // jobs this process is at, by id
 	ended   chan struct{}    // closed when there is none; nil when nobody asks
+	tally   Tally
 }
 
 // Limits of a job's life.

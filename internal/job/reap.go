@@ -158,7 +158,7 @@ func (q *Queue) sweep(ctx context.Context) error {
 func (q *Queue) leave(ctx context.Context) error {
 	return q.within(ctx, func(tx *sql.Tx) error {
 		for _, t := range q.held() {
-			if err := q.handBack(ctx, tx, t); err != nil {
+			if _, err := q.handBack(ctx, tx, t); err != nil {
 				return err
 			}
 		}

@@ -96,9 +96,12 @@ func (q *Queue) claim(ctx context.Context, id string) (*task, error) {
 // for the next worker.
 func (q *Queue) finish(ctx context.Context, t *task) error {
 	o := t.outcome()
-	return q.within(ctx, func(tx *sql.Tx) error {
+	lost := false
+	err := q.within(ctx, func(tx *sql.Tx) error {
 		if o.state == cutroom.JobQueued {
-			return q.handBack(ctx, tx, t)
+			state, err := q.handBack(ctx, tx, t)
+			o.state, lost = state, state == ""
+			return err
 		}
 		res, err := tx.ExecContext(ctx, `update job set state = $1, run = $2, output = $3, failure = $4, finished = $5, progress = ''
 			where id = $6 and worker = $7 and attempt = $8 and state = $9`,
@@ -106,29 +109,36 @@ func (q *Queue) finish(ctx context.Context, t *task) error {
 		if err != nil {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			q.Log.Warn("a job was lost to another worker", "job", t.job)
-			return err
-		}
-		return nil
+		n, err := res.RowsAffected()
+		lost = n == 0
+		return err
 	})
+	switch {
+	case err != nil:
+		return err
+	case lost:
+		q.Log.Warn("a job was lost to another worker", "job", t.job)
+	default:
+		q.count(o.state)
+	}
+	return nil
 }
 
 // handBack makes a job of this process wait for the next worker, if it still holds it.
-// The attempt does not count. One that somebody canceled meanwhile ends.
-func (q *Queue) handBack(ctx context.Context, tx *sql.Tx, t *task) error {
-	var state cutroom.JobState
-	err := tx.QueryRowContext(ctx, `update job set state = case when cancel = 1 then $1 else $2 end, finished = case when cancel = 1 then $3 else 0 end,
+// The attempt does not count. One that somebody canceled meanwhile ends. The state is
+// empty when another has the job.
+func (q *Queue) handBack(ctx context.Context, tx *sql.Tx, t *task) (state cutroom.JobState, err error) {
+	err = tx.QueryRowContext(ctx, `update job set state = case when cancel = 1 then $1 else $2 end, finished = case when cancel = 1 then $3 else 0 end,
 			worker = '', attempt = attempt - 1, started = case when cancel = 1 then started else 0 end, progress = ''
 			where id = $4 and worker = $5 and attempt = $6 and state = $7 returning state`,
 		cutroom.JobCanceled, cutroom.JobQueued, q.ms(), t.job, q.id, t.attempt, cutroom.JobRunning).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+		return "", nil
 	}
 	if err == nil && state == cutroom.JobQueued {
 		err = q.enqueue(ctx, tx, t.job)
 	}
-	return err
+	return state, err
 }
 
 const columns = `id, tool, principal_name, principal_role, state, attempt, created, started, finished, progress, run, failure`

@@ -190,8 +190,15 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	return i, nil
 }
 
-// Close releases what the installation holds.
-func (i *Installation) Close() error { return i.Toolchain.Close() }
+// stopTime bounds the handing back of jobs that nobody stopped before.
+const stopTime = 5 * time.Second
+
+// Close hands back the jobs that run here and releases what the installation holds.
+func (i *Installation) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	return errors.Join(i.Jobs.Stop(ctx), i.Toolchain.Close())
+}
 
 func (s settings) keyFile() string   { return filepath.Join(s.folders.State, "keys", "mac.key") }
 func (s settings) toolchain() string { return filepath.Join(s.folders.State, "toolchain.json") }
