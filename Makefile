@@ -50,6 +50,11 @@ bench: ## measure side by side with the plain programs; writes bench/results
 	@$(MAKE) --no-print-directory build
 	go run ./bench
 
+.PHONY: attest
+attest: ## drive the pinned hosts for real; writes docs/reference/hosts.md
+	scripts/setup.sh --test
+	go run ./attest
+
 .PHONY: generate
 generate: ## renew what is made from the registry of tools
 	go generate ./...

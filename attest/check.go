@@ -24,7 +24,7 @@ type Row struct {
 	Observed string `json:"observed,omitempty"` // the same in every run that sees the same
 }
 
-// bench is a host in a lab, and what is known before it runs.
+// attestation is a host in a lab, and what is known before it runs.
 type attestation struct {
 	*lab
 	client
@@ -39,7 +39,7 @@ type listedTool struct {
 	reads bool // readOnlyHint
 }
 
-// attest makes a host ready.
+// newAttestation makes a host ready.
 func newAttestation(ctx context.Context, l *lab, c client, say func(string, ...any)) (*attestation, error) {
 	a := &attestation{lab: l, client: c, say: say}
 	var err error
@@ -105,7 +105,7 @@ func (a *attestation) watchOf(file string) modeltest.Call {
 var (
 	runID   = regexp.MustCompile(`run_id[" :]+([0-9a-f]{16})`)
 	jobID   = regexp.MustCompile(`job_id[" :]+([a-z0-9]{8,})`)
-	pending = regexp.MustCompile(`state[" :]+(running|queued)`)
+	pending = regexp.MustCompile(`"status":"running","job_id"|state[" :]+(running|queued)`)
 )
 
 // watchVisit is what the product is for: the clip is watched by the skill alone, then
@@ -115,7 +115,7 @@ func (a *attestation) watchVisit(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	script := modeltest.Script{modeltest.Use(a.watchOf("clip.mp4"))}
+	script := modeltest.Script{a.watchThrough("clip.mp4")}
 	var rest []string
 	for _, t := range a.tools {
 		if t.reads && t.name != "media_watch" {
@@ -159,8 +159,8 @@ func (a *attestation) someCall(name, run string) modeltest.Call {
 		}{"loudness"})
 	case "measure_probe":
 		return modeltest.With(a.tool(name), struct {
-			Input string `json:"input"`
-		}{"clip.mp4"})
+			Inputs []string `json:"inputs"`
+		}{[]string{"clip.mp4"}})
 	case "job_get", "job_wait":
 		return modeltest.With(a.tool(name), struct {
 			ID string `json:"id"`
@@ -183,7 +183,7 @@ func (a *attestation) watchRows(s *session, project string) []Row {
 	}
 	rows[0].Observed = fmt.Sprintf("protocol %s, by %s", a.seen.protocol, code(a.seen.by))
 	text, pictures := Row{Check: "what was said reaches the model"}, Row{Check: "pictures of the clip reach the model"}
-	if next, ok := s.after(1); ok {
+	if next, ok := s.watched(); ok {
 		n := heard(strings.Join(next.Texts(), "\n"))
 		shown, count := seen(next.Images(), a.grounds)
 		text.Passed, text.Observed = n == len(said), fmt.Sprintf("%d of %d sentences", n, len(said))
@@ -239,37 +239,54 @@ func (a *attestation) secretRow(s *session) Row {
 	return row
 }
 
+// watchThrough is what the skill tells a model: watch, and wait while that is a job.
+func (a *attestation) watchThrough(file string) modeltest.Step {
+	type wait struct {
+		ID      string `json:"id"`
+		Seconds int    `json:"seconds"`
+	}
+	const most = 40 // times that a job is waited for
+	return modeltest.Step{
+		Do: func(p modeltest.Past) modeltest.Turn {
+			if id := p.Find(jobID); id != "" {
+				return modeltest.Turn{Calls: []modeltest.Call{modeltest.With(a.tool("job_wait"), wait{id, 10})}}
+			}
+			return modeltest.Turn{Calls: []modeltest.Call{a.watchOf(file)}}
+		},
+		Again: func(p modeltest.Past) bool { return pending.MatchString(p.Last().Text) && len(p.Turns) < most },
+	}
+}
+
+// watched is the first request that holds the answer of the watch, not just its job.
+func (s *session) watched() (modeltest.Request, bool) {
+	for _, r := range s.requests {
+		if r.IsTurn && r.Turn > 0 && !pending.MatchString(r.Past().Last().Text) {
+			return r, true
+		}
+	}
+	return modeltest.Request{}, false
+}
+
 // jobVisit: a call that takes longer than the server is patient.
 func (a *attestation) jobVisit(ctx context.Context) ([]Row, error) {
 	project, err := a.project(ctx, "job")
 	if err != nil {
 		return nil, err
 	}
-	type wait struct {
-		ID      string `json:"id"`
-		Seconds int    `json:"seconds"`
-	}
-	script := modeltest.Script{modeltest.Use(a.watchOf("clip.mp4"))}
-	if a.reveal != nil {
-		script = append(script, a.reveal([]string{"job_wait"}))
-	}
-	const most = 40 // times that a job is waited for
-	script = append(script, modeltest.Step{
-		Do: func(p modeltest.Past) modeltest.Turn {
-			return modeltest.Turn{Calls: []modeltest.Call{modeltest.With(a.tool("job_wait"), wait{p.Find(jobID), 10})}}
-		},
-		Again: func(p modeltest.Past) bool { return pending.MatchString(p.Last().Text) && len(p.Turns) < most },
-	}, modeltest.Say("done"))
-	s, err := a.run(ctx, a.client, visit{project: project, request: "clip.mp4", script: script, config: "mcp:\n  patience_seconds: 1\n"})
+	s, err := a.run(ctx, a.client, visit{
+		project: project, request: "clip.mp4", config: "mcp:\n  patience_seconds: 1\n",
+		script: modeltest.Script{a.watchThrough("clip.mp4"), modeltest.Say("done")},
+	})
 	if err != nil {
 		return nil, err
 	}
 	first, _ := s.after(1)
 	handed := jobID.MatchString(first.Past().Last().Text)
-	last, _ := s.last()
-	n := heard(strings.Join(last.Texts(), "\n"))
-	shown, _ := seen(last.Images(), a.grounds)
-	row := Row{Check: "a long call goes on as a job", Passed: handed && n == len(said) && shown >= 3}
+	done, _ := s.watched()
+	n := heard(strings.Join(done.Texts(), "\n"))
+	shown, _ := seen(done.Images(), a.grounds)
+	waited := slices.ContainsFunc(s.calls(), func(c call) bool { return c.name == "job_wait" && c.answered && !c.failed })
+	row := Row{Check: "a long call goes on as a job", Passed: handed && waited && n == len(said) && shown >= 3}
 	if row.Passed {
 		row.Observed = "after 1 s a job; " + code("job_wait") + " brings its text and pictures"
 	}
@@ -368,10 +385,10 @@ func (a *attestation) cancelVisit(ctx context.Context) ([]Row, error) {
 	return a.report(s, []Row{row}), nil
 }
 
-// cancelled returns when the host gave a call of a tool up.
+// cancelled returns when the host gave a call of a tool up that was not answered.
 func (s *session) cancelled(tool string) (time.Time, bool) {
 	for _, c := range s.calls() {
-		if c.name != tool {
+		if c.name != tool || c.answered && !c.failed {
 			continue
 		}
 		for _, m := range s.messages {
