@@ -53,6 +53,9 @@ func FitJPEG(data []byte, maxSide, maxBytes int) ([]byte, error) {
 			if b.Len() <= maxBytes {
 				return b.Bytes(), nil
 			}
+			if b.Len()/2 > maxBytes {
+				break // no quality that is worth looking at halves it
+			}
 		}
 		if side <= smallestSide {
 			break
