@@ -173,7 +173,11 @@ func (l ledger) Invoke(ctx context.Context, c engine.Call) (*engine.Reply, error
 		panic("as asked")
 	}
 	if w.Kills {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			panic(err)
+		}
+		_ = self.Kill()
 	}
 	stop := ctx.Done()
 	if w.Stubborn {

@@ -129,10 +129,10 @@ func (q *Queue) open(ctx context.Context) error {
 	river.AddWorker(workers, &worker{q: q})
 	client, err := river.NewClient(riversqlite.New(db), &river.Config{
 		ID: q.id, Workers: workers, Logger: slog.New(slog.DiscardHandler), JobTimeout: longest + time.Hour,
-		RescueStuckJobsAfter:        longest + 2*time.Hour, // dead workers are found by their heartbeat, long before
-		MaxAttempts:                 maxTickets,
-		Queues:                      map[string]river.QueueConfig{q.lane(): {MaxWorkers: q.Workers}},
-		FetchPollInterval:           time.Second,
+		RescueStuckJobsAfter: longest + 2*time.Hour, // dead workers are found by their heartbeat, long before
+		MaxAttempts:          maxTickets,
+		Queues:               map[string]river.QueueConfig{q.lane(): {MaxWorkers: q.Workers}},
+		FetchPollInterval:    time.Second, FetchCooldown: 10 * time.Millisecond,
 		CompletedJobRetentionPeriod: keepFor, CancelledJobRetentionPeriod: keepFor, DiscardedJobRetentionPeriod: keepFor,
 	})
 	if err != nil {

@@ -95,7 +95,7 @@ func (q *Queue) abandoned(j unended) bool {
 // unended reads the jobs of the space that have not ended.
 func (q *Queue) unended(ctx context.Context) ([]unended, error) {
 	rows, err := q.db.QueryContext(ctx, `select j.id, j.worker, j.state, j.attempt, j.cancel, w.beat,
-			j.state = $1 and exists (select 1 from river_job r where r.queue = $2 and r.state in ('available', 'retryable', 'scheduled') and r.args ->> '$.id' = j.id)
+			j.state = $1 and j.id in (select r.args ->> '$.id' from river_job r where r.queue = $2 and r.state in ('available', 'retryable', 'scheduled'))
 		from job j left join worker w on w.id = j.worker where j.space = $3 and j.state in ($1, $4)`,
 		cutroom.JobQueued, q.lane(), q.Space, cutroom.JobRunning)
 	if err != nil {
