@@ -12,7 +12,8 @@ import (
 	"cutroom/internal/tool"
 )
 
-// Progress is told at most this often, and at least that often while a call runs.
+// Progress is told at most this often, and at least that often while a call runs,
+// give or take the former.
 const (
 	tellMost  = 500 * time.Millisecond
 	tellLeast = 4 * time.Second
@@ -41,7 +42,7 @@ func (s *server) newProgress(ctx context.Context, req *mcp.CallToolRequest, t *t
 		return p
 	}
 	p.ended.Go(func() {
-		tick := time.NewTicker(tellLeast)
+		tick := time.NewTicker(tellMost)
 		defer tick.Stop()
 		for {
 			select {
@@ -50,7 +51,7 @@ func (s *server) newProgress(ctx context.Context, req *mcp.CallToolRequest, t *t
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				p.tell(tellLeast / 2)
+				p.tell(tellLeast)
 			}
 		}
 	})
