@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -77,12 +79,33 @@ var unsaid = map[string]string{
 	"question": "What is said and shown, and what matters in it?", "longer_than": "0.8", "seconds": "60", "target": "its destination",
 }
 
+// knows refuses an argument that the prompt does not have. It comes before what is
+// missing: a misspelt name is both.
+func (p prompt) knows(given map[string]string) error {
+	var names []string
+	for _, a := range p.arguments {
+		names = append(names, a.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if slices.Contains(names, name) {
+			continue
+		}
+		hint := "its arguments are " + strings.Join(names, ", ")
+		if near := tool.Nearest(name, names); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return cutroom.Errorf(cutroom.Invalid, "the prompt %s has no argument %q", p.name, clip(name, 80)).WithHint("%s", hint)
+	}
+	return nil
+}
+
 // fill puts the arguments into a prompt's words.
 func (s *server) fill(p prompt, given map[string]string) (string, error) {
-	known := map[string]bool{}
-	var pairs, names []string
+	if err := p.knows(given); err != nil {
+		return "", err
+	}
+	var pairs []string
 	for _, a := range p.arguments {
-		known[a.Name], names = true, append(names, a.Name)
 		value := strings.TrimSpace(given[a.Name])
 		if value == "" && a.Required {
 			return "", cutroom.Errorf(cutroom.Invalid, "the prompt %s needs %s", p.name, a.Name).WithHint("give the path of a file in the workspace")
@@ -94,15 +117,6 @@ func (s *server) fill(p prompt, given map[string]string) (string, error) {
 			value = fmt.Sprintf("%q", clip(value, 4096))
 		}
 		pairs = append(pairs, "{"+a.Name+"}", clip(value, 4096))
-	}
-	for name := range given {
-		if !known[name] {
-			e := cutroom.Errorf(cutroom.Invalid, "the prompt %s has no argument %q", p.name, clip(name, 80))
-			if near := tool.Nearest(name, names); near != "" {
-				e = e.WithHint("did you mean %s?", near)
-			}
-			return "", e
-		}
 	}
 	end := ""
 	if p.does != "" {
