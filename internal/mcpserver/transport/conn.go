@@ -17,7 +17,7 @@ import (
 // What one client may have in flight. What is beyond is answered with an error, so
 // that pings and cancels behind it are still read.
 const (
-	maxFlights = 1024
+	maxFlights = 256
 	maxHeld    = 64 << 20 // bytes of their messages
 )
 
@@ -125,7 +125,10 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 				return nil, io.EOF
 			}
 		}
-		c.out.wait(ctx)
+		if !c.out.wait(ctx, readTime) {
+			c.Log.Warn("the client reads nothing", "waited", readTime)
+			c.Close()
+		}
 		select {
 		case l, ok := <-c.input:
 			if !ok {
@@ -377,8 +380,8 @@ func (c *conn) handshake(r *jsonrpc.Response) {
 	close(c.opening)
 }
 
-// say queues an answer of the transport's own. When it cannot, the session is ending.
-func (c *conn) say(line []byte) { _ = c.out.put(context.Background(), line) }
+// say queues an answer of the transport's own.
+func (c *conn) say(line []byte) { c.out.add(line) }
 
 // settle waits, at the end of input, for what is answered without work, and a moment
 // for work that is nearly done.

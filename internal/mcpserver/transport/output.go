@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 )
 
 // together is up to how many bytes of lines are written at once.
@@ -21,6 +22,7 @@ type output struct {
 	change  *sync.Cond
 	queue   [][]byte
 	bytes   int  // queued, or being written
+	written int  // in all
 	hurry   bool // nobody waits any more
 	closing bool // what is queued is the last
 	err     error
@@ -55,14 +57,39 @@ func (o *output) put(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// wait returns when there is room, or nothing to wait for.
-func (o *output) wait(ctx context.Context) {
+// add queues a line of the transport's own, which are short: who reads waits before it
+// has anything to say.
+func (o *output) add(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.full() {
-		o.waitWhileFull(ctx)
-	}
+	o.queue = append(o.queue, line)
+	o.bytes += len(line)
+	o.change.Broadcast()
 }
+
+// wait returns when there is room, or when it cannot be waited for; false when the
+// client has read nothing for so long.
+func (o *output) wait(ctx context.Context, patience time.Duration) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.full() && o.waitable() {
+		before := o.written
+		limited, cancel := context.WithTimeout(ctx, patience)
+		o.waitWhileFull(limited)
+		expired := limited.Err() != nil && ctx.Err() == nil
+		cancel()
+		if expired && o.full() && o.written == before {
+			return false
+		}
+		if ctx.Err() != nil {
+			return true
+		}
+	}
+	return true
+}
+
+// waitable says that room may come.
+func (o *output) waitable() bool { return !o.hurry && !o.closing && o.err == nil }
 
 // full says that lines wait for a client that does not read.
 func (o *output) full() bool { return o.bytes > o.room }
@@ -70,7 +97,7 @@ func (o *output) full() bool { return o.bytes > o.room }
 func (o *output) waitWhileFull(ctx context.Context) {
 	stop := context.AfterFunc(ctx, o.wake)
 	defer stop()
-	for o.full() && !o.hurry && !o.closing && o.err == nil && ctx.Err() == nil {
+	for o.full() && o.waitable() && ctx.Err() == nil {
 		o.change.Wait()
 	}
 }
@@ -154,6 +181,7 @@ func (o *output) wrote(n int, err error) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.bytes -= n
+	o.written += n
 	o.err = err
 	o.change.Broadcast()
 	return err == nil

@@ -26,6 +26,10 @@ const (
 	flushGrace  = time.Second
 )
 
+// readTime is how long a client may read nothing while much is waiting for it. What it
+// sends meanwhile is not read, so that the end of it would not be seen.
+const readTime = time.Minute
+
 // Stdio serves one client over newline-delimited JSON-RPC until input ends or ctx is
 // done; either is a good end. Calls in flight are cancelled then, and waited for. An
 // error says that the client could not be written to.
