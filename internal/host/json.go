@@ -219,12 +219,11 @@ func (d *document) indentOf(o *hujson.Object) string {
 // startOf is where an object without members begins.
 func (d *document) startOf(o *hujson.Object) int {
 	at := 0
-	d.value.Range(func(v *hujson.Value) bool {
+	for v := range d.value.All() {
 		if x, ok := v.Value.(*hujson.Object); ok && x == o {
 			at = v.StartOffset
 		}
-		return true
-	})
+	}
 	return at
 }
 
