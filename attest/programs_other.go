@@ -16,3 +16,6 @@ type watcher struct{}
 func watchPrograms(int, string) *watcher { return &watcher{} }
 
 func (*watcher) stop() []sighting { return nil }
+
+// lookEvery is how often processes would be looked at.
+const lookEvery = 50 * time.Millisecond
