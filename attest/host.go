@@ -17,6 +17,8 @@ type client struct {
 	title string
 	skill string // the installed skill, relative to the project
 	wire  modeltest.Wire
+	// userSkill is the one installed for the user, relative to the home folder.
+	userSkill string
 	// prepare writes what the host needs to reach the scripted model. It is the
 	// user's part: the project's is written by `cutroom install`.
 	prepare func(l *lab, project, url string) error
@@ -30,6 +32,9 @@ type client struct {
 	// reveal is the step that makes the host show the model tools that it holds back;
 	// nil where it holds none back.
 	reveal func(tools []string) modeltest.Step
+	// searching is prepare with a model that the host shows no tools of servers before
+	// it has searched for them; nil where there is none.
+	searching func(l *lab, project, url string) error
 }
 
 func clients() []client { return []client{claude(), codex(), openCode()} }
@@ -40,7 +45,7 @@ func claude() client {
 	name := func(tool string) string { return "mcp__cutroom__" + tool }
 	return client{
 		name: "claude", title: "Claude Code", wire: modeltest.Messages,
-		skill:   ".claude/skills/watch/SKILL.md",
+		skill: ".claude/skills/watch/SKILL.md", userSkill: ".claude/skills/watch/SKILL.md",
 		prepare: func(*lab, string, string) error { return nil },
 		env: func(url string) []string {
 			return []string{
@@ -69,7 +74,7 @@ func claude() client {
 
 // codexConfig is the user's file. A model that Codex does not know gets the tools of
 // servers at once; trust is what makes Codex read the project's own file.
-const codexConfig = `model = "gpt-5.1-codex"
+const codexConfig = `model = "%s"
 model_provider = "scripted"
 check_for_update_on_startup = false
 [analytics]
@@ -89,16 +94,19 @@ trust_level = "trusted"
 `
 
 func codex() client {
-	return client{
-		name: "codex", title: "Codex", wire: modeltest.Responses,
-		skill: ".agents/skills/watch/SKILL.md",
-		prepare: func(l *lab, project, url string) error {
+	config := func(model string) func(*lab, string, string) error {
+		return func(l *lab, project, url string) error {
 			quoted, err := json.Marshal(project) // a basic string of TOML is one of JSON
 			if err != nil {
 				return err
 			}
-			return write(l.path(".codex", "config.toml"), fmt.Sprintf(codexConfig, url, quoted))
-		},
+			return write(l.path(".codex", "config.toml"), fmt.Sprintf(codexConfig, model, url, quoted))
+		}
+	}
+	return client{
+		name: "codex", title: "Codex", wire: modeltest.Responses,
+		skill: ".agents/skills/watch/SKILL.md", userSkill: ".agents/skills/watch/SKILL.md",
+		prepare: config("gpt-5.1-codex"), searching: config("gpt-5.5"),
 		env:   func(string) []string { return []string{"SCRIPTED_KEY=" + dummyKey} },
 		watch: func(request string) []string { return []string{"exec", "--skip-git-repo-check", "$watch " + request} },
 		hurry: func(_ *lab, project string, after time.Duration) error {
@@ -119,7 +127,7 @@ func openCode() client {
 	config := func(l *lab) string { return l.path(".config", "opencode", "opencode.json") }
 	return client{
 		name: "opencode", title: "opencode", wire: modeltest.Chat,
-		skill: ".opencode/commands/watch.md",
+		skill: ".opencode/commands/watch.md", userSkill: ".config/opencode/commands/watch.md",
 		prepare: func(l *lab, _, url string) error {
 			return write(config(l), fmt.Sprintf(openCodeConfig, url))
 		},

@@ -75,14 +75,14 @@ func (l *lab) command(ctx context.Context, dir, program string, args ...string) 
 	return out.String(), nil
 }
 
-// install sets the host up in a project with the real installer, from the place that
+// install sets the host up, for a project or the user, with the real installer, from the place that
 // the program has on PATH, and then puts the tee there.
-func (l *lab) install(ctx context.Context, project, host string) error {
+func (l *lab) install(ctx context.Context, project, host, scope string) error {
 	on := l.path("bin", "cutroom")
 	if err := errors.Join(removed(on), os.Link(l.real(), on)); err != nil {
 		return err
 	}
-	if _, err := l.command(ctx, project, on, "install", host, "--scope", "project"); err != nil {
+	if _, err := l.command(ctx, project, on, "install", host, "--scope", scope); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -91,6 +91,12 @@ func (l *lab) install(ctx context.Context, project, host string) error {
 	}
 	script := fmt.Sprintf("#!/bin/sh\nexec %s %s %s %s \"$@\"\n", quoted(self), teeMode, quoted(l.log()), quoted(l.real()))
 	return errors.Join(removed(on), os.WriteFile(on, []byte(script), 0o755))
+}
+
+// uninstall takes out what install wrote for the user.
+func (l *lab) uninstall(ctx context.Context, project, host string) error {
+	_, err := l.command(ctx, project, l.real(), "uninstall", host, "--scope", "user")
+	return err
 }
 
 // configure writes the user's own configuration of cutroom; "" is none.

@@ -8,14 +8,6 @@ import (
 	"time"
 )
 
-// sighting is a program that the server ran: when it was first and last seen alive.
-type sighting struct {
-	name        string
-	first, last time.Time
-	read        bool // its environment could be read
-	leaked      bool // and held the canary
-}
-
 // watcher looks at the processes beneath one, from outside.
 type watcher struct {
 	root   int
@@ -24,9 +16,6 @@ type watcher struct {
 	done   chan struct{}
 	seen   map[int]*sighting
 }
-
-// lookEvery is how often processes are looked at: a tenth of the bound that is proved.
-const lookEvery = 50 * time.Millisecond
 
 // watchPrograms watches what the server beneath a process starts, until stop.
 func watchPrograms(root int, server string) *watcher {
@@ -39,6 +28,7 @@ func watchPrograms(root int, server string) *watcher {
 			w.look()
 			select {
 			case <-w.end:
+				w.look()
 				return
 			case <-tick.C:
 			}
@@ -66,7 +56,8 @@ type process struct {
 func (w *watcher) look() {
 	all := processes()
 	for pid, p := range all {
-		if !p.zombie && w.isProgram(pid, all) {
+		// Between fork and exec a child is still the server, environment and all.
+		if !p.zombie && w.isProgram(pid, all) && !w.isServer(pid) {
 			w.saw(pid)
 		}
 	}
@@ -102,7 +93,7 @@ func (w *watcher) saw(pid int) {
 		s.name = strings.TrimSpace(string(name)) // the last name: a helper becomes the program
 	}
 	if env, err := os.ReadFile(dir + "/environ"); err == nil {
-		s.read = s.read || len(env) > 0
+		s.read = true
 		s.leaked = s.leaked || bytes.Contains(env, []byte(canary))
 	}
 }

@@ -20,6 +20,7 @@ type visit struct {
 	script  modeltest.Script
 	config  string        // the user's cutroom.yaml
 	hurry   time.Duration // when the host gives a call up; 0 is what install wrote
+	user    bool          // the host is set up for the user, once it knows the model
 }
 
 // session is what one run of a host was seen to do.
@@ -50,7 +51,7 @@ func (l *lab) run(ctx context.Context, c client, v visit) (*session, error) {
 		return nil, err
 	}
 	defer model.Close()
-	if err := l.ready(c, v, model.URL); err != nil {
+	if err := l.ready(ctx, c, v, model.URL); err != nil {
 		j.close()
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (l *lab) run(ctx context.Context, c client, v visit) (*session, error) {
 }
 
 // ready writes what the host finds when it starts.
-func (l *lab) ready(c client, v visit, url string) error {
+func (l *lab) ready(ctx context.Context, c client, v visit, url string) error {
 	if err := removed(l.log()); err != nil {
 		return err
 	}
@@ -80,6 +81,9 @@ func (l *lab) ready(c client, v visit, url string) error {
 	}
 	if err := c.prepare(l, v.project, url); err != nil {
 		return err
+	}
+	if v.user {
+		return l.install(ctx, v.project, c.name, "user")
 	}
 	if v.hurry > 0 {
 		return c.hurry(l, v.project, v.hurry)

@@ -12,12 +12,16 @@ import (
 type answer struct {
 	text   string
 	calls  []answeredCall
+	search *search
 	stream bool
 	model  string
 	tokens int // of the request, estimated
 	nonce  string
 	at     time.Time
 }
+
+// search is a request for tools that the host holds back.
+type search struct{ id, words string }
 
 type answeredCall struct {
 	id        string

@@ -115,7 +115,13 @@ type responsesOut struct {
 	CallID    string           `json:"call_id,omitempty"`
 	Name      string           `json:"name,omitempty"`
 	Namespace string           `json:"namespace,omitempty"`
-	Arguments *string          `json:"arguments,omitempty"`
+	Execution string           `json:"execution,omitempty"`
+	Arguments any              `json:"arguments,omitempty"` // of a function a text that holds JSON, of a search an object
+}
+
+// searchArguments are those of a tool_search_call.
+type searchArguments struct {
+	Query string `json:"query"`
 }
 
 type responsesUsage struct {
@@ -162,10 +168,14 @@ func answerResponses(w http.ResponseWriter, a answer) {
 		out = append(out, responsesOut{Type: "message", ID: "msg_" + a.nonce, Status: "completed", Role: "assistant", Content: &parts})
 	}
 	for _, c := range a.calls {
-		text := string(c.arguments)
 		out = append(out, responsesOut{
 			Type: "function_call", ID: "fc_" + c.id, CallID: c.id, Status: "completed",
-			Name: c.tool.Name, Namespace: c.tool.Namespace, Arguments: &text,
+			Name: c.tool.Name, Namespace: c.tool.Namespace, Arguments: string(c.arguments),
+		})
+	}
+	if q := a.search; q != nil {
+		out = append(out, responsesOut{
+			Type: "tool_search_call", ID: "tsc_" + q.id, CallID: q.id, Status: "completed", Execution: "client", Arguments: searchArguments{q.words},
 		})
 	}
 	begun := responsesAnswer{
@@ -204,12 +214,13 @@ func sendItem(send func(responsesEvent), i int, o responsesOut) {
 		send(responsesEvent{Type: "response.output_text.delta", Output: &i, Content: &first, ItemID: o.ID, Delta: text.Text})
 		send(responsesEvent{Type: "response.output_text.done", Output: &i, Content: &first, ItemID: o.ID, Text: text.Text})
 		send(responsesEvent{Type: "response.content_part.done", Output: &i, Content: &first, ItemID: o.ID, Part: &text})
-	} else {
-		none := ""
-		begun.Arguments = &none
+	} else if text, ok := o.Arguments.(string); ok {
+		begun.Arguments = ""
 		send(responsesEvent{Type: "response.output_item.added", Output: &i, Item: &begun})
-		send(responsesEvent{Type: "response.function_call_arguments.delta", Output: &i, ItemID: o.ID, Delta: *o.Arguments})
-		send(responsesEvent{Type: "response.function_call_arguments.done", Output: &i, ItemID: o.ID, Arguments: *o.Arguments})
+		send(responsesEvent{Type: "response.function_call_arguments.delta", Output: &i, ItemID: o.ID, Delta: text})
+		send(responsesEvent{Type: "response.function_call_arguments.done", Output: &i, ItemID: o.ID, Arguments: text})
+	} else {
+		send(responsesEvent{Type: "response.output_item.added", Output: &i, Item: &begun})
 	}
 	send(responsesEvent{Type: "response.output_item.done", Output: &i, Item: &o})
 }

@@ -25,7 +25,10 @@ type Step struct {
 type Turn struct {
 	Text  string
 	Calls []Call
-	After time.Duration // how long the model thinks first
+	// Search asks the host for tools that it holds back, in these words. The Responses
+	// wire alone has it; a host of another wire offers a tool for it.
+	Search string
+	After  time.Duration // how long the model thinks first
 }
 
 // Call is one call of a tool.

@@ -197,6 +197,9 @@ func (s *Server) play(ctx context.Context, w http.ResponseWriter, req Request) {
 		}
 		a.calls = append(a.calls, answeredCall{callID(prefix, req.Turn, i, a.nonce), tool, arguments})
 	}
+	if turn.Search != "" {
+		a.search = &search{callID(prefix, req.Turn, len(turn.Calls), a.nonce), turn.Search}
+	}
 	switch req.Wire {
 	case Messages:
 		answerMessages(w, a)

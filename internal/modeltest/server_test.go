@@ -201,7 +201,7 @@ func TestResponses(t *testing.T) {
 	url := s.URL + "/v1/responses"
 	_, raw := post(t, url, responsesBody(false, ""))
 	first := decode[responsesAnswer](t, raw)
-	if len(first.Output) != 2 || first.Output[0].Namespace != "mcp__cutroom" || first.Output[0].Name != "media_watch" || *first.Output[0].Arguments != `{"file":"a.mp4"}` {
+	if len(first.Output) != 2 || first.Output[0].Namespace != "mcp__cutroom" || first.Output[0].Name != "media_watch" || first.Output[0].Arguments != `{"file":"a.mp4"}` {
 		t.Fatalf("first turn: %s", raw)
 	}
 	more := `,{"type":"reasoning","summary":[]},{"type":"function_call","name":"media_watch","namespace":"mcp__cutroom","arguments":"{\"file\":\"a.mp4\"}","call_id":"` + first.Output[0].CallID + `"},
@@ -226,7 +226,7 @@ func TestResponses(t *testing.T) {
 	}
 	done := decode[responsesEvent](t, list[len(list)-1].data).Response
 	call := done.Output[1]
-	if done.Status != "completed" || *call.Arguments != `{"id":"j-1"}` || call.Namespace != "mcp__cutroom" || done.Usage.Total == 0 {
+	if done.Status != "completed" || call.Arguments != `{"id":"j-1"}` || call.Namespace != "mcp__cutroom" || done.Usage.Total == 0 {
 		t.Errorf("%s", list[len(list)-1].data)
 	}
 	more += `,{"type":"message","role":"assistant","content":[{"type":"output_text","text":"waiting"}]},{"type":"function_call","name":"job_wait","arguments":"{}","call_id":"` + call.CallID + `"},
@@ -247,9 +247,15 @@ func TestResponses(t *testing.T) {
 // Codex with a model that it knows gets the tools of a server by a search only.
 func TestResponsesToolsFoundBySearch(t *testing.T) {
 	t.Parallel()
-	s := Start(t, Use(With("media_watch", struct{}{})))
-	_, raw := post(t, s.URL+"/v1/responses", `{"model":"m","input":[{"role":"user","content":"hi"},
-	{"type":"tool_search_output","call_id":"call_x","tools":[{"type":"namespace","name":"mcp__cutroom","tools":[{"type":"function","name":"media_watch"}]}]}],"tools":[{"type":"function","name":"shell"}]}`)
+	s := Start(t, Step{Do: func(Past) Turn { return Turn{Search: "watch a video"} }}, Use(With("media_watch", struct{}{})))
+	const asked = `{"model":"m","input":[{"role":"user","content":"hi"}`
+	_, raw := post(t, s.URL+"/v1/responses", asked+`],"tools":[{"type":"function","name":"shell"}]}`)
+	first := decode[responsesAnswer](t, raw).Output
+	if len(first) != 1 || first[0].Type != "tool_search_call" || first[0].Execution != "client" || !strings.Contains(raw, `"arguments":{"query":"watch a video"}`) {
+		t.Fatal(raw)
+	}
+	_, raw = post(t, s.URL+"/v1/responses", asked+`,{"type":"tool_search_call","call_id":"`+first[0].CallID+`","arguments":{"query":"watch a video"}},
+	{"type":"tool_search_output","call_id":"`+first[0].CallID+`","tools":[{"type":"namespace","name":"mcp__cutroom","tools":[{"type":"function","name":"media_watch"}]}]}],"tools":[{"type":"function","name":"shell"}]}`)
 	if o := decode[responsesAnswer](t, raw).Output; len(o) != 1 || o[0].Namespace != "mcp__cutroom" {
 		t.Errorf("%s", raw)
 	}

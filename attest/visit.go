@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,13 +14,6 @@ import (
 
 	"cutroom/internal/modeltest"
 )
-
-// Row is one thing that was tried with a host.
-type Row struct {
-	Check    string `json:"check"`
-	Passed   bool   `json:"passed"`
-	Observed string `json:"observed,omitempty"` // the same in every run that sees the same
-}
 
 // attestation is a host in a lab, and what is known before it runs.
 type attestation struct {
@@ -80,12 +71,16 @@ func (a *attestation) project(ctx context.Context, name string) (string, error) 
 	if err := a.putClip(dir); err != nil {
 		return "", err
 	}
-	return dir, a.install(ctx, dir, a.name)
+	return dir, a.install(ctx, dir, a.name, "project")
 }
 
 // visits are what is tried, in order; the first is the fast stage.
 func (a *attestation) visits() []func(context.Context) ([]Row, error) {
-	return []func(context.Context) ([]Row, error){a.watchVisit, a.jobVisit, a.failureVisit, a.cancelVisit}
+	list := []func(context.Context) ([]Row, error){a.watchVisit, a.userVisit, a.jobVisit, a.failureVisit, a.cancelVisit}
+	if a.searching != nil {
+		list = append(list, a.searchVisit)
+	}
+	return list
 }
 
 // source is the argument that names a file.
@@ -169,74 +164,57 @@ func (a *attestation) someCall(name, run string) modeltest.Call {
 	return modeltest.With(a.tool(name), struct{}{}) // is answered with what is missing
 }
 
-// watchRows are the rows of a watch of the clip.
-func (a *attestation) watchRows(s *session, project string) []Row {
-	skill, err := s.holdsSkill(filepath.Join(project, a.client.skill))
+// userVisit: the host is set up for the user, and the project holds nothing for it.
+func (a *attestation) userVisit(ctx context.Context) ([]Row, error) {
+	dir := a.path("projects", "user")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	s, err := a.run(ctx, a.client, visit{
+		project: dir, request: "missing.mp4", user: true, script: modeltest.Script{modeltest.Use(a.watchOf("missing.mp4")), modeltest.Say("done")},
+	})
+	if err != nil {
+		return nil, err
+	}
+	skill, err := s.holdsSkill(a.path(a.userSkill))
 	if err != nil {
 		a.say("%v", err)
 	}
-	ran := slices.ContainsFunc(s.calls(), func(c call) bool { return c.name == "media_watch" && c.answered && !c.failed })
-	rows := []Row{
-		{"connects", a.seen.protocol != "" && a.seen.version == a.pinned, ""},
-		{"watch command loads the skill", skill, code(strings.Join(a.watch("clip.mp4"), " "))},
-		{"the watch runs unattended", ran, code("media_watch")},
+	if err := a.uninstall(ctx, dir, a.name); err != nil { // what is tried later finds the project's alone
+		return nil, err
 	}
-	rows[0].Observed = fmt.Sprintf("protocol %s, by %s", a.seen.protocol, code(a.seen.by))
-	text, pictures := Row{Check: "what was said reaches the model"}, Row{Check: "pictures of the clip reach the model"}
-	if next, ok := s.watched(); ok {
-		n := heard(strings.Join(next.Texts(), "\n"))
-		shown, count := seen(next.Images(), a.grounds)
-		text.Passed, text.Observed = n == len(said), fmt.Sprintf("%d of %d sentences", n, len(said))
-		pictures.Passed, pictures.Observed = shown >= 3 && count > 0, fmt.Sprintf("%d pictures, %d of %d scenes", count, shown, len(a.grounds))
-	}
-	return append(rows, text, pictures)
-}
-
-// readRow shows that the host lets every tool run that only reads.
-func (a *attestation) readRow(s *session, tools []string) Row {
-	row := Row{Check: "tools that only read run unattended", Passed: true}
-	var ran []string
-	for _, name := range tools {
-		if slices.ContainsFunc(s.calls(), func(c call) bool { return c.name == name && c.answered }) {
-			ran = append(ran, code(name))
-		} else {
-			row.Passed = false
-			a.say("%s was not passed on", name)
-		}
-	}
-	row.Observed = strings.Join(ran, ", ")
-	return row
-}
-
-// secretRow shows that what a host has in its environment goes no further.
-func (a *attestation) secretRow(s *session) Row {
-	row := Row{Check: "the host's environment stays with it"}
-	read, leaked := 0, false
-	for _, p := range s.programs {
-		if p.read {
-			read++
-		}
-		leaked = leaked || p.leaked
-	}
-	for _, r := range s.requests {
-		leaked = leaked || strings.Contains(string(r.Body), canary)
-	}
-	// Hosts themselves show the model where they keep a picture; the server must not.
-	answers, places := 0, false
-	for _, m := range s.messages {
-		if m.from == "server" {
-			answers++
-			places = places || strings.Contains(string(m.Result)+string(m.Error)+string(m.Params), a.home)
-		}
-	}
-	row.Passed = read > 0 && answers > 0 && !leaked && !places
-	if !row.Passed {
-		a.say("%d programs whose environment could be read, %d answers; the secret was seen: %t, a path: %t", read, answers, leaked, places)
-	}
+	row := Row{Check: "set up for the user, it is the same", Passed: skill && a.failureRow("", s.results(), "not_found", "missing.mp4").Passed}
 	if row.Passed {
-		row.Observed = "not in a program that a tool ran, nor in an answer; no path of the machine either"
+		row.Observed = code("--scope user") + ": the skill is loaded, the tool called"
 	}
-	return row
+	return a.report(s, []Row{row}), nil
+}
+
+// searchVisit: models that the host knows get the tools of servers by a search only.
+func (a *attestation) searchVisit(ctx context.Context) ([]Row, error) {
+	project, err := a.project(ctx, "search")
+	if err != nil {
+		return nil, err
+	}
+	c := a.client
+	c.prepare = a.searching
+	s, err := a.run(ctx, c, visit{project: project, request: "clip.mp4", script: modeltest.Script{
+		{Do: func(modeltest.Past) modeltest.Turn { return modeltest.Turn{Search: "watch a video"} }},
+		a.watchThrough("clip.mp4"), modeltest.Say("done"),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	first, _ := s.after(0)
+	held := !slices.ContainsFunc(first.Tools(), func(t modeltest.Tool) bool { return t.Name == "media_watch" })
+	done, _ := s.watched()
+	n := heard(strings.Join(done.Texts(), "\n"))
+	shown, _ := seen(done.Images(), a.grounds)
+	row := Row{Check: "a model that has to search for tools finds the watch", Passed: held && n == len(said) && shown >= 3}
+	if row.Passed {
+		row.Observed = "by the words “watch a video”; text and pictures reach it"
+	}
+	return a.report(s, []Row{row}), nil
 }
 
 // watchThrough is what the skill tells a model: watch, and wait while that is a job.
@@ -255,16 +233,6 @@ func (a *attestation) watchThrough(file string) modeltest.Step {
 		},
 		Again: func(p modeltest.Past) bool { return pending.MatchString(p.Last().Text) && len(p.Turns) < most },
 	}
-}
-
-// watched is the first request that holds the answer of the watch, not just its job.
-func (s *session) watched() (modeltest.Request, bool) {
-	for _, r := range s.requests {
-		if r.IsTurn && r.Turn > 0 && !pending.MatchString(r.Past().Last().Text) {
-			return r, true
-		}
-	}
-	return modeltest.Request{}, false
 }
 
 // jobVisit: a call that takes longer than the server is patient.
@@ -333,27 +301,6 @@ func (a *attestation) failureVisit(ctx context.Context) ([]Row, error) {
 	return a.report(s, rows), nil
 }
 
-// failureRow looks for the one document of failures in what reached the model.
-func (a *attestation) failureRow(check, results, want string, words ...string) Row {
-	row := Row{Check: check}
-	for l := range strings.Lines(results) {
-		i := strings.Index(l, `{"status":"failed"`)
-		if i < 0 {
-			continue
-		}
-		var f struct {
-			Error struct{ Code, Message, Hint string } `json:"error"`
-		}
-		if json.NewDecoder(strings.NewReader(l[i:])).Decode(&f) != nil || f.Error.Code != want || f.Error.Hint == "" {
-			continue
-		}
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(f.Error.Message, w) }) {
-			row.Passed, row.Observed = true, "code "+code(want)+", message and hint"
-		}
-	}
-	return row
-}
-
 // cancelVisit: a host that gives a call up says so, and its programs end.
 func (a *attestation) cancelVisit(ctx context.Context) ([]Row, error) {
 	project, err := a.project(ctx, "cancel")
@@ -384,57 +331,3 @@ func (a *attestation) cancelVisit(ctx context.Context) ([]Row, error) {
 	}
 	return a.report(s, []Row{row}), nil
 }
-
-// cancelled returns when the host gave a call of a tool up that was not answered.
-func (s *session) cancelled(tool string) (time.Time, bool) {
-	for _, c := range s.calls() {
-		if c.name != tool || c.answered && !c.failed {
-			continue
-		}
-		for _, m := range s.messages {
-			var p struct {
-				ID json.RawMessage `json:"requestId"`
-			}
-			if m.from == "host" && m.Method == "notifications/cancelled" && json.Unmarshal(m.Params, &p) == nil && string(p.ID) == c.id {
-				return m.at, true
-			}
-		}
-	}
-	return time.Time{}, false
-}
-
-// around says how many programs ran at a time, and how long after it the last of
-// them was seen.
-func (s *session) around(at time.Time) (before int, left time.Duration) {
-	for _, p := range s.programs {
-		if p.first.Before(at) && p.last.After(at.Add(-4*lookEvery)) {
-			before++
-		}
-		left = max(left, p.last.Sub(at))
-	}
-	return before, left
-}
-
-// report shows what a session was, when a row of it did not pass.
-func (a *attestation) report(s *session, rows []Row) []Row {
-	if !s.confined {
-		a.say("ran without namespaces: the kernel grants none")
-	}
-	failed := false
-	for _, r := range rows {
-		if !r.Passed {
-			failed = true
-			a.say("not passed: %s (%s)", r.Check, r.Observed)
-		}
-	}
-	if failed {
-		for _, c := range s.calls() {
-			a.say("  call %s %s: answered %t, failed %t", c.name, c.arguments, c.answered, c.failed)
-		}
-		a.say("  results: %s", tail(s.results()))
-		a.say("  exit code %d; the host printed: %s", s.code, s.printed)
-	}
-	return rows
-}
-
-func code(text string) string { return "`" + text + "`" }
