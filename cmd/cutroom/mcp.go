@@ -4,6 +4,9 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -37,6 +40,10 @@ func serveMCP(ctx context.Context, o cli.MCP) error {
 		}
 	})
 	if o.HTTP == "" {
+		// Writing to a host that is gone fails, rather than end the process before its calls.
+		gone := make(chan os.Signal, 1)
+		signal.Notify(gone, syscall.SIGPIPE)
+		defer signal.Stop(gone)
 		err = transport.Stdio(ctx, s, o.In, o.Out, transport.StdioOptions{Log: o.Log})
 	} else {
 		err = serveHTTP(ctx, s, o)
