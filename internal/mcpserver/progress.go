@@ -16,7 +16,7 @@ import (
 // give or take the former.
 const (
 	tellMost  = 500 * time.Millisecond
-	tellLeast = 4 * time.Second
+	tellLeast = 3 * time.Second
 )
 
 // progress tells a host how far a call is, when it asked to know. The number is
