@@ -18,6 +18,9 @@ func outline(doc []byte, room int) string {
 	var b strings.Builder
 	n.outline(&b, 0)
 	text := strings.TrimRight(b.String(), "\n")
+	if text == "" { // it says nothing but that there is nothing
+		text = string(doc)
+	}
 	if len([]rune(text)) <= room {
 		return text
 	}
