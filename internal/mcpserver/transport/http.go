@@ -95,7 +95,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := &patient{ResponseWriter: w, control: http.NewResponseController(w)}
-	defer p.control.SetWriteDeadline(time.Time{}) //nolint:errcheck // as set
+	defer func() { _ = p.control.SetWriteDeadline(time.Time{}) }() // the connection goes on
 	switch stateless := isModern(r.Header.Get(versionHeader)); {
 	case r.Method == http.MethodPost:
 		e.post(p, r)
