@@ -12,11 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 
 	"cutroom"
-	"cutroom/internal/docgen"
-	"cutroom/internal/mcpserver"
 	"cutroom/internal/testenv"
 )
 
@@ -166,104 +163,6 @@ func (s *server) call(name string, arguments any) (text string, structured json.
 
 func file(name string) map[string]any {
 	return map[string]any{"source": map[string]any{"kind": "local_file", "value": name}}
-}
-
-// tools lists the tools as the line has them.
-func (s *server) tools() (list []json.RawMessage, raw []byte) {
-	s.t.Helper()
-	raw = s.answer(s.ask("tools/list", map[string]any{})).Result
-	var r struct{ Tools []json.RawMessage }
-	if err := json.Unmarshal(raw, &r); err != nil {
-		s.t.Fatal(err)
-	}
-	return r.Tools, raw
-}
-
-func TestAServerAnswersAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	var took []time.Duration
-	for range 20 {
-		cmd := command(t, dir, "mcp")
-		began := time.Now()
-		s := greet(t, cmd)
-		took = append(took, time.Since(began))
-		s.in.Close()
-		_ = cmd.Wait()
-	}
-	slices.Sort(took)
-	if took[10] > 100*time.Millisecond {
-		t.Errorf("half of the servers took longer than %v to answer initialize", took[10])
-	}
-	t.Logf("initialize answered after %v (median), %v (slowest)", took[10], took[19])
-}
-
-// Every list is the translation of the contract, byte for byte, and the same in every
-// process.
-func TestListsAreTheContract(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	raw, err := command(t, dir, "contract", "--json", "--static").Output()
-	if err != nil {
-		raw, err = command(t, dir, "contract", "--json").Output()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var contract docgen.Document
-	if err := json.Unmarshal(raw, &contract); err != nil {
-		t.Fatal(err)
-	}
-	translated := map[string]string{}
-	var video []string
-	for _, e := range contract.Tools {
-		b, err := json.Marshal(mcpserver.Translate(e))
-		if err != nil {
-			t.Fatal(err)
-		}
-		translated[e.MCPName] = string(b)
-		if strings.HasPrefix(e.ToolID, "video.") {
-			video = append(video, e.MCPName)
-		}
-	}
-	for _, args := range [][]string{{"mcp"}, {"mcp", "--toolsets", "all"}, {"tool", "serve-mcp"}} {
-		var names []string
-		first, bytes := serve(t, dir, nil, args...).tools()
-		for _, tool := range first {
-			var head struct{ Name, Title string }
-			if err := json.Unmarshal(tool, &head); err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, head.Name)
-			if strings.ReplaceAll(head.Title, ".", "_") != head.Name {
-				t.Errorf("%s has the title %q", head.Name, head.Title)
-			}
-			if diff := cmp.Diff(translated[head.Name], string(tool)); diff != "" {
-				t.Errorf("%v: %s is not the contract's (-contract +list):\n%s", args, head.Name, diff)
-			}
-		}
-		for range 2 {
-			if _, again := serve(t, dir, nil, args...).tools(); string(again) != string(bytes) {
-				t.Errorf("%v: another process lists other bytes", args)
-			}
-		}
-		switch args[len(args)-1] {
-		case "mcp":
-			if len(first) > 14 || len(bytes) > 24_000 {
-				t.Errorf("the default list has %d tools and %d bytes", len(first), len(bytes))
-			}
-			if want := []string{"media_watch", "media_ask", "measure_probe", "job_get", "job_wait", "job_cancel", "tool_search"}; !slices.Equal(names, want) {
-				t.Errorf("the default list is %v", names)
-			}
-		case "all":
-			if len(first) != len(contract.Tools) {
-				t.Errorf("all lists %d of %d tools", len(first), len(contract.Tools))
-			}
-		case "serve-mcp":
-			if !slices.Equal(names, video) || len(video) != 8 {
-				t.Errorf("serve-mcp lists %v", names)
-			}
-		}
-	}
 }
 
 // leaks are the places of this machine that no answer may name.
