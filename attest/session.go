@@ -35,7 +35,7 @@ type session struct {
 }
 
 // runTime bounds one run: a host whose model cannot be reached tries for minutes.
-const runTime = 150 * time.Second
+const runTime = 4 * time.Minute
 
 // run runs a host in a project that it was installed in.
 func (l *lab) run(ctx context.Context, c client, v visit) (*session, error) {
