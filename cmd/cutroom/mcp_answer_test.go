@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/jpeg"
-	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 )
@@ -86,7 +84,7 @@ type failure struct {
 func (s *mcpServer) failed(m message) failure {
 	s.t.Helper()
 	var f failure
-	raw := []byte("none")
+	var raw []byte
 	switch {
 	case m.Error != nil:
 		raw = m.Error.Data
@@ -104,28 +102,6 @@ func (s *mcpServer) failed(m message) failure {
 		s.t.Errorf("not a whole failure: %.500s", m.line)
 	}
 	return f
-}
-
-// places are the texts that say where on this machine things lie.
-func (i *installation) places(dir string) []string {
-	list := []string{dir, i.home, filepath.Dir(i.bin), os.TempDir() + "/", "/usr/", "/proc/", ".pending", ".building"}
-	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 {
-		list = append(list, home)
-	}
-	return list
-}
-
-// hides checks that a text does not tell of this machine.
-func (i *installation) hides(s *mcpServer, dir, text string, sent ...string) {
-	s.t.Helper()
-	for _, word := range sent {
-		text = strings.ReplaceAll(text, word, "")
-	}
-	for _, place := range i.places(dir) {
-		if strings.Contains(text, place) {
-			s.t.Errorf("%q is told in %.600s", place, text)
-		}
-	}
 }
 
 // source is the input of a tool that takes one.

@@ -62,24 +62,6 @@ func descendants(root int) []process {
 	return list
 }
 
-// working waits until a program works for a server, and returns all that do.
-func (s *mcpServer) working() []process {
-	s.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
-		var list []process
-		for _, p := range descendants(s.cmd.Process.Pid) {
-			if p.alive() {
-				list = append(list, p)
-			}
-		}
-		if len(list) > 0 {
-			return list
-		}
-	}
-	s.t.Fatal("no program is started")
-	return nil
-}
-
 // allGone waits for the end of processes and returns how long it took, and what is
 // left after the longest that it waits.
 func allGone(list []process, longest time.Duration) (time.Duration, []process) {

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-
 	"cutroom/internal/testenv"
 )
 

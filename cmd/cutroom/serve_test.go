@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-
 	"cutroom"
 	"cutroom/internal/testenv"
 )
