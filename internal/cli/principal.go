@@ -27,14 +27,15 @@ func (a *App) principal() cutroom.Principal {
 	return cutroom.Operator
 }
 
-// marked looks for the variables that hosts set for what they start.
+// marked looks for the variables that hosts set for what they start. CODEX_HOME is one
+// that people set, to say where Codex keeps its files.
 func marked(environ []string) bool {
 	return slices.ContainsFunc(environ, func(kv string) bool {
 		name, value, _ := strings.Cut(kv, "=")
 		if value == "" {
 			return false
 		}
-		return name == "CLAUDECODE" || name == "CUTROOM_AGENT" || name == "OPENCODE" || strings.HasPrefix(name, "CODEX_")
+		return name == "CLAUDECODE" || name == "CUTROOM_AGENT" || name == "OPENCODE" || strings.HasPrefix(name, "CODEX_") && name != "CODEX_HOME"
 	})
 }
 

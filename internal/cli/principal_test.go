@@ -14,7 +14,7 @@ func TestMarkersOfHostsMakeAnAgent(t *testing.T) {
 	t.Parallel()
 	for env, want := range map[string]bool{
 		"CLAUDECODE=1": true, "CODEX_SANDBOX=seatbelt": true, "OPENCODE=1": true, "CUTROOM_AGENT=me": true,
-		"CLAUDECODE=": false, "NOTCLAUDECODE=1": false, "CODEX=1": false, "HOME=/root": false,
+		"CLAUDECODE=": false, "NOTCLAUDECODE=1": false, "CODEX=1": false, "HOME=/root": false, "CODEX_HOME=/x": false,
 	} {
 		if got := marked([]string{"PATH=/bin", env}); got != want {
 			t.Errorf("%s: agent %v, want %v", env, got, want)

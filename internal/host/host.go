@@ -2,8 +2,9 @@
 // and skills, and how an entry is put in and taken out again.
 //
 // It promises that every change is planned before anything is written, that what is
-// not ours is never overwritten, and that the rest of a file stays as it is, byte for
-// byte. It must never know a tool by more than its name, nor a door.
+// not ours is never overwritten unasked, that the rest of a file stays as it is, byte
+// for byte, and that taking out what was put in gives back the bytes from before.
+// It must never know a tool by more than its name, nor a door.
 package host
 
 import (
@@ -29,7 +30,8 @@ const Name = "cutroom"
 type Host struct {
 	Name   string // as on the command line
 	Title  string
-	Invoke string // how a person starts a watch in it
+	Invoke string  // how a person starts a watch in it
+	Scopes []Scope // for whom it can be set up
 }
 
 // The hosts that can be set up.
@@ -42,9 +44,9 @@ const (
 // Hosts lists them.
 func Hosts() []Host {
 	return []Host{
-		{Claude, "Claude Code", "/watch FILE QUESTION"},
-		{Codex, "Codex", "$watch FILE QUESTION"},
-		{OpenCode, "opencode", "/watch FILE QUESTION"},
+		{Claude, "Claude Code", "/watch FILE QUESTION", []Scope{Project, User}},
+		{Codex, "Codex", "$watch FILE QUESTION", []Scope{Project, User}},
+		{OpenCode, "opencode", "/watch FILE QUESTION", []Scope{Project, User}},
 	}
 }
 
@@ -63,18 +65,45 @@ func Find(name string) (Host, error) {
 	return hosts[i], nil
 }
 
-// Places are the folders that hosts read, all absolute.
+// Places are the folders that hosts read, all absolute. Project and Home are needed;
+// the others are for a user who has moved a host's folder, and "" is where it is by
+// itself.
 type Places struct {
 	Project string // the project's folder
 	Home    string
-	Config  string // XDG_CONFIG_HOME, or .config in the home folder
-	Codex   string // CODEX_HOME, or .codex in the home folder
+	Claude  string // CLAUDE_CONFIG_DIR
+	Codex   string // CODEX_HOME
+	Config  string // XDG_CONFIG_HOME
+}
+
+// claude returns the user's file of servers and the folder of Claude Code: by itself
+// the file lies beside the folder, in a folder of the user's choice within it.
+func (p Places) claude() (file, folder string) {
+	if p.Claude != "" {
+		return filepath.Join(p.Claude, ".claude.json"), p.Claude
+	}
+	return filepath.Join(p.Home, ".claude.json"), filepath.Join(p.Home, ".claude")
+}
+
+func (p Places) codex() string {
+	if p.Codex != "" {
+		return p.Codex
+	}
+	return filepath.Join(p.Home, ".codex")
+}
+
+func (p Places) openCode() string {
+	if p.Config != "" {
+		return filepath.Join(p.Config, "opencode")
+	}
+	return filepath.Join(p.Home, ".config", "opencode")
 }
 
 // Server is how a host starts the server.
 type Server struct {
 	Command string            // a name on PATH, or an absolute path
-	Env     map[string]string // for a host that does not pass on its own environment
+	Env     map[string]string // values, for a host that does not pass on its own environment
+	EnvVars []string          // names, of which such a host passes on what it has itself
 }
 
 // Seconds that a host gives the server to start, and a call to be answered. A call
@@ -90,41 +119,42 @@ type target struct {
 	edit editor
 }
 
-// editor puts our part into a file's text, and takes it out.
-type editor interface {
-	// put returns the text with our part in it; before is nil when there is no file.
-	put(before []byte) ([]byte, error)
-	// take returns the text without our part, nil when nothing is left of the file.
-	take(before []byte) ([]byte, error)
-}
-
 // targets are the files of a host in a scope: its entry first, then its skill.
 func targets(h Host, scope Scope, p Places, s Server, tools []string) []target {
 	in := func(project, user string) string {
 		if scope == Project {
-			return filepath.Join(p.Project, project)
+			return filepath.Join(p.Project, filepath.FromSlash(project))
 		}
 		return user
 	}
 	switch h.Name {
 	case Claude:
+		file, folder := p.claude()
 		return []target{
-			{in(".mcp.json", filepath.Join(p.Home, ".claude.json")), jsonEntry{path: []string{"mcpServers", Name}, value: claudeEntry(s)}},
-			{in(".claude/skills/watch/SKILL.md", filepath.Join(p.Home, ".claude/skills/watch/SKILL.md")), skill{text: claudeSkill(tools)}},
+			{in(".mcp.json", file), jsonEntry{path: [2]string{"mcpServers", Name}, value: claudeEntry(s)}},
+			{in(".claude/skills/watch/SKILL.md", filepath.Join(folder, "skills", "watch", "SKILL.md")), skill{text: claudeSkill(tools)}},
 		}
 	case Codex:
 		return []target{
-			{in(".codex/config.toml", filepath.Join(p.Codex, "config.toml")), tomlEntry{block: codexEntry(s)}},
-			{in(".agents/skills/watch/SKILL.md", filepath.Join(p.Home, ".agents/skills/watch/SKILL.md")), skill{text: codexSkill()}},
+			{in(".codex/config.toml", filepath.Join(p.codex(), "config.toml")), tomlEntry{server: s}},
+			{in(".agents/skills/watch/SKILL.md", filepath.Join(p.Home, ".agents", "skills", "watch", "SKILL.md")), skill{text: codexSkill()}},
 		}
 	default:
-		config := in("opencode.json", filepath.Join(p.Config, "opencode/opencode.json"))
-		if exists(config + "c") {
-			config += "c" // the form with comments, where that is what the user keeps
-		}
+		e := jsonEntry{path: [2]string{"mcp", Name}, value: openCodeEntry(s), schema: "https://opencode.ai/config.json"}
 		return []target{
-			{config, jsonEntry{path: []string{"mcp", Name}, value: openCodeEntry(s), schema: "https://opencode.ai/config.json"}},
-			{in(".opencode/commands/watch.md", filepath.Join(p.Config, "opencode/commands/watch.md")), skill{text: openCodeCommand()}},
+			{openCodeFile(in("opencode.json", filepath.Join(p.openCode(), "opencode.json")), e), e},
+			{in(".opencode/commands/watch.md", filepath.Join(p.openCode(), "commands", "watch.md")), skill{text: openCodeCommand()}},
 		}
 	}
+}
+
+// openCodeFile is the one of opencode's two files, both of which it reads, that has
+// our entry; else the one that is there; else the plain one.
+func openCodeFile(plain string, e jsonEntry) string {
+	commented := plain + "c"
+	switch {
+	case e.in(commented), !exists(plain) && exists(commented):
+		return commented
+	}
+	return plain
 }

@@ -2,16 +2,12 @@ package host
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pelletier/go-toml/v2"
-	"pgregory.net/rapid"
 
 	"cutroom"
 )
@@ -21,7 +17,11 @@ var tools = []string{"media_watch", "job_wait"}
 func places(t *testing.T) Places {
 	t.Helper()
 	home := t.TempDir()
-	return Places{Project: filepath.Join(home, "work", "film"), Home: home, Config: filepath.Join(home, ".config"), Codex: filepath.Join(home, ".codex")}
+	p := Places{Project: filepath.Join(home, "work", "film"), Home: home}
+	if err := os.MkdirAll(p.Project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // snapshot is every file beneath a folder with its text.
@@ -37,6 +37,11 @@ func snapshot(t *testing.T, dir string) map[string]string {
 			files[rel] = "folder"
 			return nil
 		}
+		if d.Type()&os.ModeSymlink != 0 {
+			to, err := os.Readlink(p)
+			files[rel] = "link to " + to
+			return err
+		}
 		text, err := os.ReadFile(p)
 		files[rel] = string(text)
 		return err
@@ -47,7 +52,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-func write(t *testing.T, path, text string) {
+func have(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -57,165 +62,204 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
+func install(t *testing.T, name string, scope Scope, p Places, s Server) []Change {
+	t.Helper()
+	h, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := Install(h, scope, p, s, Options{Tools: tools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Apply(changes); err != nil {
+		t.Fatal(err)
+	}
+	return changes
+}
+
+func uninstall(t *testing.T, name string, scope Scope, p Places) []Change {
+	t.Helper()
+	h, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := Uninstall(h, scope, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Apply(changes); err != nil {
+		t.Fatal(err)
+	}
+	return changes
+}
+
+func actions(changes []Change) (list []Action) {
+	for _, c := range changes {
+		list = append(list, c.Action)
+	}
+	return list
+}
+
 func TestInstallTwiceAndUninstall(t *testing.T) {
 	t.Parallel()
-	s := Server{Command: "/opt/cut room/cutroom", Env: map[string]string{"CUTROOM_HOME": `/x "y"\z`}}
+	s := Server{Command: "/opt/cut room/cutroom", Env: map[string]string{"CUTROOM_HOME": `/x "y"\z`}, EnvVars: []string{"XDG_DATA_HOME"}}
 	for _, h := range Hosts() {
-		for _, scope := range []Scope{Project, User} {
-			t.Run(h.Name+" "+string(scope), func(t *testing.T) {
-				t.Parallel()
-				p := places(t)
-				if err := os.MkdirAll(p.Project, 0o755); err != nil {
-					t.Fatal(err)
-				}
-				before := snapshot(t, p.Home)
-				first, err := Install(h, scope, p, s, tools)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(before, snapshot(t, p.Home)); diff != "" {
-					t.Fatalf("planning wrote something:\n%s", diff)
-				}
-				for _, c := range first {
-					if c.Action != Created || !strings.Contains(c.Diff(), "+") || filepath.IsAbs(c.File) {
-						t.Errorf("%s: %s\n%s", c.File, c.Action, c.Diff())
+		for _, scope := range h.Scopes {
+			// The folders that are there already stay, empty or not.
+			for _, folder := range []string{"", ".claude", ".codex", ".agents/skills", ".config/opencode/commands", ".opencode"} {
+				t.Run(strings.Join([]string{h.Name, string(scope), folder}, " "), func(t *testing.T) {
+					t.Parallel()
+					p := places(t)
+					for _, base := range []string{p.Home, p.Project} {
+						if err := os.MkdirAll(filepath.Join(base, folder), 0o755); err != nil {
+							t.Fatal(err)
+						}
 					}
-				}
-				if err := Apply(first); err != nil {
-					t.Fatal(err)
-				}
-				installed := snapshot(t, p.Home)
-				again, err := Install(h, scope, p, s, tools)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, c := range again {
-					if c.Action != Unchanged || c.Diff() != "" {
-						t.Errorf("the second time %s is %s", c.File, c.Action)
+					before := snapshot(t, p.Home)
+					first, err := Install(h, scope, p, s, Options{Tools: tools})
+					if err != nil {
+						t.Fatal(err)
 					}
-				}
-				if err := Apply(again); err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(installed, snapshot(t, p.Home)); diff != "" {
-					t.Errorf("the second time changed something:\n%s", diff)
-				}
-				out, err := Uninstall(h, scope, p, Server{Command: "cutroom"}, tools)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := Apply(out); err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(before, snapshot(t, p.Home)); diff != "" {
-					t.Errorf("after uninstall (-before +after):\n%s", diff)
-				}
-			})
-		}
-	}
-}
-
-// Each file with what a person has in it already; install and uninstall leave it as
-// it was.
-var kept = map[string]map[string]string{
-	Claude: {
-		"plain":          "{\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    }\n  }\n}\n",
-		"no servers":     "{\n  \"a\": [1, 2]\n}\n",
-		"one line":       `{"a":1,"mcpServers":{"other":{"command":"x"}}}`,
-		"tabs":           "{\n\t\"mcpServers\": {\n\t\t\"other\": {}\n\t},\n\t\"z\": 1\n}",
-		"windows":        "{\r\n  \"mcpServers\": {\r\n    \"other\": {}\r\n  }\r\n}\r\n",
-		"byte order":     "\ufeff{\n  \"a\": 1\n}\n",
-		"comments":       "// mine\n{\n  \"mcpServers\": {\n    // keep\n    \"other\": {}, // and this\n  },\n}\n",
-		"trailing comma": "{\n  \"mcpServers\": {\n    \"other\": {},\n  },\n  \"b\": 2,\n}\n",
-	},
-	OpenCode: {
-		"plain":    "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"model\": \"x\"\n}\n",
-		"comments": "{\n  /* a */ \"mcp\": { \"other\": { \"type\": \"local\" } } // b\n}\n",
-	},
-	Codex: {
-		"plain":    "model = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\"\n",
-		"comments": "# mine\n[features] # here\nplugins = false\n\n\n",
-		"windows":  "model = \"x\"\r\n[tui]\r\na = 1\r\n",
-		"arrays":   "[[hooks]]\na = 1\n[[hooks]]\na = 2\n",
-		"dotted":   "mcp_servers.other.command = \"y\"\n",
-	},
-}
-
-func TestWhatIsThereStays(t *testing.T) {
-	t.Parallel()
-	for name, files := range kept {
-		h, err := Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for what, text := range files {
-			t.Run(name+" "+what, func(t *testing.T) {
-				t.Parallel()
-				p := places(t)
-				path := targets(h, Project, p, Server{}, tools)[0].path
-				write(t, path, text)
-				changes, err := Install(h, Project, p, Server{Command: "cutroom"}, tools)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if changes[0].Action != Changed {
-					t.Errorf("the file is %s", changes[0].Action)
-				}
-				if err := Apply(changes); err != nil {
-					t.Fatal(err)
-				}
-				after, _ := os.ReadFile(path)
-				for _, word := range strings.Fields(text) {
-					if word = strings.TrimRight(word, ",{}"); !bytes.Contains(after, []byte(word)) {
-						t.Errorf("lost %q in\n%s", word, after)
+					if diff := cmp.Diff(before, snapshot(t, p.Home)); diff != "" {
+						t.Fatalf("planning wrote something:\n%s", diff)
 					}
-				}
-				if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
-					t.Errorf("the mode is %v", info.Mode())
-				}
-				again, err := Install(h, Project, p, Server{Command: "cutroom"}, tools)
-				if err != nil || again[0].Action != Unchanged {
-					t.Fatalf("again: %v, %v", again, err)
-				}
-				out, err := Uninstall(h, Project, p, Server{Command: "cutroom"}, tools)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := Apply(out); err != nil {
-					t.Fatal(err)
-				}
-				if back, _ := os.ReadFile(path); string(back) != text {
-					t.Errorf("after uninstall:\n%q\nwant\n%q\nwas\n%q", back, text, after)
-				}
-			})
+					for _, c := range first {
+						if c.Action != Created || !strings.Contains(c.Diff(), "+") || filepath.IsAbs(c.File) {
+							t.Errorf("%s: %s\n%s", c.File, c.Action, c.Diff())
+						}
+					}
+					if err := Apply(first); err != nil {
+						t.Fatal(err)
+					}
+					installed := snapshot(t, p.Home)
+					for _, c := range install(t, h.Name, scope, p, s) {
+						if c.Action != Unchanged || c.Diff() != "" {
+							t.Errorf("the second time %s is %s", c.File, c.Action)
+						}
+					}
+					if diff := cmp.Diff(installed, snapshot(t, p.Home)); diff != "" {
+						t.Errorf("the second time changed something:\n%s", diff)
+					}
+					uninstall(t, h.Name, scope, p)
+					if diff := cmp.Diff(before, snapshot(t, p.Home)); diff != "" {
+						t.Errorf("after uninstall (-before +after):\n%s", diff)
+					}
+					for _, c := range uninstall(t, h.Name, scope, p) {
+						if c.Action != Unchanged {
+							t.Errorf("taken out twice, %s is %s", c.File, c.Action)
+						}
+					}
+				})
+			}
 		}
 	}
 }
 
 func TestConflictsAreLeftAlone(t *testing.T) {
 	t.Parallel()
+	rows := []struct {
+		host, file, text, want string
+		replaced               string // what the file has after it was overwritten on request
+	}{
+		{Claude, ".mcp.json", `{"mcpServers":{"cutroom":{"command":"other"}}}`, "another server", `"command": "cutroom"`},
+		{Claude, ".mcp.json", `{"mcpServers":{"cutroom":{"command":"evilcutroom","args":["mcp"]}}}`, "another server", `"command": "cutroom"`},
+		{Claude, ".mcp.json", `{"mcpServers":{"cutroom":{"command":"cutroom","args":["serve"]}}}`, "another server", `"mcp"`},
+		{Claude, ".mcp.json", `{"mcpServers":{"cutroom":"cutroom mcp"}}`, "another server", `"mcp"`},
+		{Claude, ".mcp.json", `{"mcpServers":{"cutroom":{"command":"/old/cutroom","args":["mcp"],"timeout":5}}}`, "changed by hand (timeout, type)", `120000`},
+		{Claude, ".claude/skills/watch/SKILL.md", "my own", "not written by cutroom", "media_watch"},
+		{Codex, ".codex/config.toml", "[mcp_servers.cutroom]\ncommand = \"other\"\n", "another server", `command = "cutroom"`},
+		{Codex, ".codex/config.toml", "[mcp_servers.cutroom]\nurl = \"https://x.example\"\n[tui]\n", "another server", `command = "cutroom"`},
+		{OpenCode, "opencode.json", `{"mcp":{"cutroom":{"type":"remote"}}}`, "another server", `"local"`},
+		{OpenCode, ".opencode/commands/watch.md", "", "not written by cutroom", "media_watch"},
+	}
+	for _, r := range rows {
+		t.Run(r.host+" "+r.text, func(t *testing.T) {
+			t.Parallel()
+			p := places(t)
+			path := filepath.Join(p.Project, r.file)
+			have(t, path, r.text)
+			before := snapshot(t, p.Home)
+			h, _ := Find(r.host)
+			changes, err := Install(h, Project, p, Server{Command: "cutroom"}, Options{Tools: tools})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := 0
+			for _, c := range changes {
+				if c.Action != Conflict {
+					continue
+				}
+				found++
+				if c.File != r.file || !strings.Contains(c.Problem, r.want) || c.Hint == "" || c.Diff() != "" || strings.Contains(c.Problem+c.Hint, p.Home) {
+					t.Errorf("%+v", c)
+				}
+			}
+			if found != 1 {
+				t.Errorf("%d conflicts", found)
+			}
+			if diff := cmp.Diff(before, snapshot(t, p.Home)); diff != "" {
+				t.Error(diff)
+			}
+			changes, err = Install(h, Project, p, Server{Command: "cutroom"}, Options{Tools: tools, Replace: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Apply(changes); err != nil {
+				t.Fatal(err)
+			}
+			if text, _ := os.ReadFile(path); !strings.Contains(string(text), r.replaced) {
+				t.Errorf("replaced: %s", text)
+			}
+			for _, c := range install(t, r.host, Project, p, Server{Command: "cutroom"}) {
+				if c.Action != Unchanged {
+					t.Errorf("after replacing, %s is %s", c.File, c.Action)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeReadStopsEverything(t *testing.T) {
+	t.Parallel()
 	rows := []struct{ host, file, text, want string }{
-		{Claude, ".mcp.json", `{"mcpServers":{"cutroom":{"command":"other"}}}`, "another server"},
-		{Claude, ".mcp.json", `{"mcpServers":[]}`, "no object"},
-		{Claude, ".mcp.json", `[1]`, "no object"},
-		{Claude, ".mcp.json", "{\n  \"a\": \n}", "not JSON"},
-		{Claude, ".claude/skills/watch/SKILL.md", "my own", "not written by cutroom"},
-		{Codex, ".codex/config.toml", "[mcp_servers.cutroom]\ncommand = \"other\"\n", "another server"},
-		{Codex, ".codex/config.toml", "mcp_servers = { other = { command = \"x\" } }\n", "cannot be added to"},
-		{Codex, ".codex/config.toml", "a = \n", "line 1 is not TOML"},
-		{OpenCode, "opencode.json", `{"mcp":{"cutroom":{"type":"remote"}}}`, "another server"},
+		{Claude, ".mcp.json", `{"mcpServers":[]}`, "mcpServers holds no object"},
+		{Claude, ".mcp.json", `[1]`, "the file holds no object"},
+		{Claude, ".mcp.json", "{\n  \"a\": \n}", "line 3"},
+		{Claude, ".mcp.json", `{"mcpServers":{},"mcpServers":{}}`, `"mcpServers" twice`},
+		{Claude, ".mcp.json", strings.Repeat("[", 1<<20), "too deeply"},
+		{Claude, ".claude/skills/watch/SKILL.md/x", "", "SKILL.md: it is no plain file"},
+		{Codex, ".codex/config.toml", "b = 1\na = \n", "line 2 is not TOML"},
+		{Codex, ".codex/config.toml", "[[mcp_servers]]\n", "holds no table"},
+		{OpenCode, "opencode.json", "{\"mcp\": tru}", "line 1"},
 	}
 	for _, r := range rows {
 		t.Run(r.host+" "+r.want, func(t *testing.T) {
 			t.Parallel()
 			p := places(t)
-			write(t, filepath.Join(p.Project, r.file), r.text)
+			have(t, filepath.Join(p.Project, r.file), r.text)
 			before := snapshot(t, p.Home)
 			h, _ := Find(r.host)
-			_, err := Install(h, Project, p, Server{Command: "cutroom"}, tools)
-			e := cutroom.AsError(err)
-			if err == nil || !strings.Contains(e.Msg, r.want) || !strings.HasPrefix(e.Msg, r.file) || e.Hint == "" || strings.Contains(e.Error(), p.Home) {
-				t.Errorf("got %v, hint %q", err, e.Hint)
+			for what, plan := range map[string]func() ([]Change, error){
+				"install":   func() ([]Change, error) { return Install(h, Project, p, Server{Command: "cutroom"}, Options{}) },
+				"uninstall": func() ([]Change, error) { return Uninstall(h, Project, p) },
+			} {
+				changes, err := plan()
+				var said string
+				if err != nil {
+					e := cutroom.AsError(err)
+					if said = e.Msg; e.Hint == "" {
+						t.Errorf("%s has no hint", what)
+					}
+				}
+				for _, c := range changes {
+					if c.Action == Conflict {
+						said = c.File + ": " + c.Problem
+					}
+				}
+				if !strings.Contains(said, r.want) || strings.Contains(said, p.Home) {
+					t.Errorf("%s says %q", what, said)
+				}
 			}
 			if diff := cmp.Diff(before, snapshot(t, p.Home)); diff != "" {
 				t.Error(diff)
@@ -224,151 +268,121 @@ func TestConflictsAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAnOlderSkillIsReplacedAndAChangedOneKept(t *testing.T) {
+// What a person has set in our entry stays, and goes with it.
+func TestOwnSettingsAreKept(t *testing.T) {
+	t.Parallel()
+	rows := []struct{ host, file, from, to, note string }{
+		{Claude, ".mcp.json", `"timeout": 120000`, `"timeout": 600000, "env": {"A": "b"}`, "env.A, timeout"},
+		{Claude, ".mcp.json", `"timeout": 120000`, `"timeout": 120000, "env": {}`, ""},
+		{OpenCode, "opencode.json", `"enabled": true`, `"enabled": false`, "enabled"},
+		{OpenCode, "opencode.json", `"mcp"` + "\n", `"mcp", "--toolset", "all"` + "\n", "command"},
+		{Codex, ".codex/config.toml", "required = true", "required = false\nenabled_tools = [\"media_watch\"] # mine", "enabled_tools, required"},
+		{Codex, ".codex/config.toml", "tool_timeout_sec = 120\n", "tool_timeout_sec = 120\n\n[mcp_servers.cutroom.tools.media_watch]\napproval_mode = \"approve\"\n\n[tui]\nx = 1\n", "tools"},
+	}
+	for _, r := range rows {
+		t.Run(r.host+" "+r.note, func(t *testing.T) {
+			t.Parallel()
+			p := places(t)
+			path := filepath.Join(p.Project, r.file)
+			install(t, r.host, Project, p, Server{Command: "cutroom"})
+			text, _ := os.ReadFile(path)
+			mine := strings.Replace(string(text), r.from, r.to, 1)
+			if mine == string(text) {
+				t.Fatalf("%q is not in\n%s", r.from, text)
+			}
+			have(t, path, mine)
+			c := install(t, r.host, Project, p, Server{Command: "cutroom"})[0]
+			if c.Action != Unchanged || !strings.HasSuffix(c.Note, r.note) || (r.note == "") != (c.Note == "") {
+				t.Errorf("%s, note %q, %s", c.Action, c.Note, c.Problem)
+			}
+			uninstall(t, r.host, Project, p)
+			if left, _ := os.ReadFile(path); bytes.Contains(left, []byte("cutroom")) || strings.Contains(mine, "[tui]") && string(left) != "\n[tui]\nx = 1\n" {
+				t.Errorf("left:\n%q", left)
+			}
+		})
+	}
+}
+
+func TestUninstallLeavesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	p := places(t)
-	h, _ := Find(Claude)
+	install(t, Claude, Project, p, Server{Command: "cutroom"})
 	path := filepath.Join(p.Project, ".claude/skills/watch/SKILL.md")
-	old := "---\nname: watch\n---\nold words\n"
-	write(t, path, skill{text: old}.sealed())
-	changes, err := Install(h, Project, p, Server{Command: "cutroom"}, tools)
-	if err != nil || changes[1].Action != Changed {
-		t.Fatalf("%v, %v", changes, err)
+	text, _ := os.ReadFile(path)
+	have(t, path, strings.Replace(string(text), "Watch", "Look at", 1))
+	changes := uninstall(t, Claude, Project, p)
+	if diff := cmp.Diff([]Action{Removed, Conflict}, actions(changes)); diff != "" {
+		t.Error(diff)
 	}
-	write(t, path, strings.Replace(skill{text: old}.sealed(), "old", "my", 1))
-	if _, err := Install(h, Project, p, Server{Command: "cutroom"}, tools); cutroom.AsError(err) == nil || cutroom.AsError(err).Code != cutroom.Conflict {
-		t.Errorf("a changed skill: %v", err)
+	if !exists(path) || exists(filepath.Join(p.Project, ".mcp.json")) {
+		t.Error("the wrong file is gone")
 	}
-}
-
-func TestLinksAreFollowedAndStay(t *testing.T) {
-	t.Parallel()
-	p := places(t)
-	h, _ := Find(Claude)
-	real := filepath.Join(p.Home, "dotfiles", "claude.json")
-	write(t, real, "{}")
-	link := filepath.Join(p.Home, ".claude.json")
-	if err := os.Symlink(real, link); err != nil {
-		t.Fatal(err)
-	}
-	changes, err := Install(h, User, p, Server{Command: "/bin/cutroom"}, tools)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Apply(changes); err != nil {
-		t.Fatal(err)
-	}
-	if info, _ := os.Lstat(link); info.Mode()&os.ModeSymlink == 0 {
-		t.Error("the link is gone")
-	}
-	if text, _ := os.ReadFile(real); !bytes.Contains(text, []byte("/bin/cutroom")) {
-		t.Errorf("the file has %s", text)
-	}
-}
-
-func TestAFailureTakesBackWhatWasWritten(t *testing.T) {
-	t.Parallel()
-	p := places(t)
-	h, _ := Find(Claude)
-	write(t, filepath.Join(p.Project, ".mcp.json"), "{}\n")
-	changes, err := Install(h, Project, p, Server{Command: "cutroom"}, tools)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(p.Project, ".claude"), "a file where a folder has to be")
-	before := snapshot(t, p.Home)
-	if err := Apply(changes); err == nil || !strings.HasPrefix(err.Error(), ".claude/skills/watch/SKILL.md") {
-		t.Errorf("got %v", err)
-	}
-	if diff := cmp.Diff(before, snapshot(t, p.Home)); diff != "" {
+	have(t, filepath.Join(p.Project, ".mcp.json"), `{"mcpServers":{"cutroom":{"command":"mine","args":["mcp"]}}}`)
+	if diff := cmp.Diff([]Action{Conflict, Conflict}, actions(uninstall(t, Claude, Project, p))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A file of any form that parses stays as it was after install and uninstall.
-func TestJSONThereAndBack(t *testing.T) {
+func TestAnOlderSkillIsReplacedAndAChangedOneKept(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		object := map[string]any{}
-		for _, k := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "mcpServers", "b c", "x"}), func(s string) string { return s }).Draw(t, "keys") {
-			object[k] = map[string]any{"n": rapid.Int().Draw(t, "n"), "s": rapid.String().Draw(t, "s")}
-		}
-		if len(object) == 0 {
-			return
-		}
-		raw, err := json.MarshalIndent(object, "", rapid.SampledFrom([]string{"", "  ", "\t"}).Draw(t, "indent"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := jsonEntry{path: []string{"mcpServers", Name}, value: claudeEntry(Server{Command: "cutroom"})}
-		in, err := e.put(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got struct {
-			MCP map[string]any `json:"mcpServers"`
-		}
-		if err := json.Unmarshal(in, &got); err != nil || got.MCP[Name] == nil {
-			t.Fatalf("%v\n%s", err, in)
-		}
-		back, err := e.take(in)
-		if err != nil || string(back) != string(raw) {
-			t.Fatalf("%v\n%q\n%q", err, back, raw)
-		}
-	})
+	p := places(t)
+	path := filepath.Join(p.Project, ".claude/skills/watch/SKILL.md")
+	old := "---\nname: watch\n---\nold words\n"
+	have(t, path, strings.ReplaceAll(sealed(old, 3), "\n", "\r\n"))
+	if c := install(t, Claude, Project, p, Server{Command: "cutroom"}); c[1].Action != Changed {
+		t.Fatalf("%+v", c)
+	}
+	if uninstall(t, Claude, Project, p); exists(filepath.Join(p.Project, ".claude")) {
+		t.Error("the folders that the older one had made are still there")
+	}
+	have(t, path, strings.Replace(sealed(old, 0), "old", "my", 1))
+	if c := install(t, Claude, Project, p, Server{Command: "cutroom"}); c[1].Action != Conflict {
+		t.Errorf("a changed skill is %s", c[1].Action)
+	}
 }
 
-func FuzzJSON(f *testing.F) {
-	for _, files := range kept {
-		for _, text := range files {
-			f.Add([]byte(text))
+func TestAUsersFoldersMayBeElsewhere(t *testing.T) {
+	t.Parallel()
+	p := places(t)
+	p.Claude, p.Codex, p.Config = filepath.Join(p.Home, "c"), filepath.Join(t.TempDir(), "x", "y"), filepath.Join(p.Home, "conf")
+	var got []string
+	for _, h := range Hosts() {
+		for _, c := range install(t, h.Name, User, p, Server{Command: "cutroom"}) {
+			got = append(got, c.File)
 		}
 	}
-	e := jsonEntry{path: []string{"mcpServers", Name}, value: claudeEntry(Server{Command: "cutroom"})}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		in, err := e.put(src)
-		if err != nil {
-			return
-		}
-		if again, err := e.put(in); err != nil || string(again) != string(in) {
-			t.Errorf("%q: put twice: %v\n%q\n%q", src, err, in, again)
-		}
-		if _, err := e.take(in); err != nil {
-			t.Errorf("%q: %v", src, err)
-		}
-	})
-}
-
-func FuzzTOML(f *testing.F) {
-	for _, text := range kept[Codex] {
-		f.Add([]byte(text))
+	want := []string{
+		"$CLAUDE_CONFIG_DIR/.claude.json", "$CLAUDE_CONFIG_DIR/skills/watch/SKILL.md", "$CODEX_HOME/config.toml", "~/.agents/skills/watch/SKILL.md",
+		"$XDG_CONFIG_HOME/opencode/opencode.json", "$XDG_CONFIG_HOME/opencode/commands/watch.md",
 	}
-	e := tomlEntry{block: codexEntry(Server{Command: "cutroom"})}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		in, err := e.put(src)
-		if err != nil {
-			return
-		}
-		if again, err := e.put(in); err != nil || string(again) != string(in) {
-			t.Errorf("%q: put twice: %v\n%q\n%q", src, err, in, again)
-		}
-		back, err := e.take(in)
-		if err != nil {
-			t.Errorf("%q: %v", src, err)
-		}
-		if bytes.HasSuffix(src, []byte("\n")) && len(bytes.TrimSpace(src)) > 0 && !bytes.Contains(src, []byte(tomlHead)) && string(back) != string(src) {
-			t.Errorf("%q came back as %q", src, back)
-		}
-	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, h := range Hosts() {
+		uninstall(t, h.Name, User, p)
+	}
+	if left := snapshot(t, p.Home); len(left) != 2 || exists(p.Codex) {
+		t.Errorf("left: %v", left)
+	}
 }
 
-func TestTOMLText(t *testing.T) {
+func TestOpenCodeReadsTwoFiles(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.String().Draw(t, "s")
-		var got struct{ V string }
-		if err := toml.Unmarshal(fmt.Appendf(nil, "V = %s\n", tomlText(s)), &got); err != nil || got.V != s {
-			t.Fatalf("%q became %q: %v", s, got.V, err)
-		}
-	})
+	p := places(t)
+	plain, commented := filepath.Join(p.Project, "opencode.json"), filepath.Join(p.Project, "opencode.jsonc")
+	have(t, commented, "{ // mine\n}\n")
+	if c := install(t, OpenCode, Project, p, Server{Command: "cutroom"})[0]; c.File != "opencode.jsonc" || c.Action != Changed {
+		t.Errorf("%+v", c)
+	}
+	have(t, plain, "{}")
+	if c := install(t, OpenCode, Project, p, Server{Command: "cutroom"})[0]; c.File != "opencode.jsonc" || c.Action != Unchanged {
+		t.Errorf("%+v", c)
+	}
+	uninstall(t, OpenCode, Project, p)
+	if text, _ := os.ReadFile(commented); string(text) != "{ // mine\n}\n" {
+		t.Errorf("%q", text)
+	}
+	if c := install(t, OpenCode, Project, p, Server{Command: "cutroom"})[0]; c.File != "opencode.json" {
+		t.Errorf("%+v", c)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -14,144 +15,205 @@ import (
 // jsonEntry is a member of a JSON file, which may have comments and trailing commas.
 // The text around it is not touched.
 type jsonEntry struct {
-	path   []string // of the member, two names
+	path   [2]string // of the member
 	value  any
 	schema string // $schema of a new file
 }
 
 var utf8BOM = []byte("\ufeff")
 
-func (e jsonEntry) put(before []byte) ([]byte, error) {
-	if len(bytes.TrimSpace(bytes.TrimPrefix(before, utf8BOM))) == 0 {
-		return e.fresh()
+// blank says whether a text has white space alone, as JSON knows it.
+func blank(text []byte) bool {
+	return len(bytes.Trim(bytes.TrimPrefix(text, utf8BOM), " \t\r\n")) == 0
+}
+
+func (e jsonEntry) put(before []byte, c circumstance) (edit, error) {
+	if before == nil || blank(before) {
+		head, tail := e.frame()
+		if before != nil {
+			tail = strings.TrimSuffix(tail, "\n") // so that it is no file of our making, and stays
+		}
+		inner, err := encode(e.value, "    ", "  ", "\n")
+		return edit{text: append(bytes.Clone(before), head+inner+tail...)}, err
 	}
 	d, err := parseJSON(before)
 	if err != nil {
-		return nil, err
+		return edit{}, err
 	}
-	root, err := d.object(&d.value, "the file")
+	root, group, entry, err := d.find(e.path)
 	if err != nil {
-		return nil, err
+		return edit{}, err
 	}
-	group := member(root, e.path[0])
-	if group == nil {
-		inner, err := encode(map[string]any{e.path[1]: e.value}, d.indentOf(root), d.newline)
+	out := edit{}
+	switch {
+	case entry != nil:
+		have, err := decode(entry.Value)
 		if err != nil {
-			return nil, err
+			return edit{}, err
 		}
-		return d.insert(root, &d.value, e.path[0], inner), nil
-	}
-	servers, err := d.object(&group.Value, e.path[0])
-	if err != nil {
-		return nil, err
-	}
-	if have := member(servers, e.path[1]); have != nil {
-		if same(have.Value, e.value) {
-			return before, nil
+		keep, note, err := compare(have, e.value).resolve(e.path[0], c.replace)
+		if err != nil || keep {
+			return edit{text: before, note: note}, err
 		}
-		return nil, errConflict(fmt.Sprintf("%s already has another server named %s", e.path[0], e.path[1]), "remove that entry first, if it is not needed")
+		indent := d.indentAt(entry.Name.StartOffset)
+		text, err := encode(e.value, indent, d.step(indent), d.newline)
+		if err != nil {
+			return edit{}, err
+		}
+		out.text = d.splice(cut{entry.Value.StartOffset, entry.Value.EndOffset, text})
+	case group != nil:
+		indent := d.memberIndent(&group.Value)
+		text, err := encode(e.value, indent, d.step(indent), d.newline)
+		if err != nil {
+			return edit{}, err
+		}
+		out.text = d.insert(&group.Value, e.path[1], text)
+	default:
+		indent := d.memberIndent(root)
+		text, err := encode(map[string]any{e.path[1]: e.value}, indent, d.step(indent), d.newline)
+		if err != nil {
+			return edit{}, err
+		}
+		out.text = d.insert(root, e.path[0], text)
 	}
-	text, err := encode(e.value, d.indentOf(servers), d.newline)
-	if err != nil {
-		return nil, err
-	}
-	return d.insert(servers, &group.Value, e.path[1], text), nil
+	return out, e.check(before, out.text, true)
 }
 
-func (e jsonEntry) take(before []byte) ([]byte, error) {
-	if before == nil {
-		return nil, nil
+func (e jsonEntry) take(before []byte) (edit, error) {
+	if before == nil || blank(before) {
+		return edit{text: before}, nil
 	}
 	d, err := parseJSON(before)
 	if err != nil {
-		return nil, err
+		return edit{}, err
 	}
-	root, err := d.object(&d.value, "the file")
+	root, group, entry, err := d.find(e.path)
+	if err != nil || entry == nil {
+		return edit{text: before}, err
+	}
+	have, err := decode(entry.Value)
 	if err != nil {
-		return nil, err
+		return edit{}, err
 	}
-	group := member(root, e.path[0])
-	if group == nil {
-		return before, nil
+	if !compare(have, e.value).ours {
+		return edit{text: before}, errConflict(e.path[0]+" has a server named "+Name+" that starts something else", "remove it by hand if you do not need it")
 	}
-	servers, err := d.object(&group.Value, e.path[0])
-	if err != nil {
-		return nil, err
+	if text, whole := e.whole(before, len(d.lead)+entry.Value.StartOffset, len(d.lead)+entry.Value.EndOffset); whole {
+		return edit{text: text}, nil
 	}
-	if have := member(servers, e.path[1]); have == nil {
-		return before, nil
-	} else if !e.made(have.Value) {
-		return nil, errConflict(fmt.Sprintf("the server %s in %s was changed, or is another's", e.path[1], e.path[0]), "remove it by hand if you do not need it")
+	after, made := d.remove(&group.Value, e.path[1])
+	if made {
+		after, _ = d.remove(root, e.path[0])
 	}
-	if len(servers.Members) > 1 {
-		return d.remove(servers, &group.Value, e.path[1]), nil
-	}
-	after := d.remove(root, &d.value, e.path[0])
-	if rest, err := parseJSON(after); err == nil {
-		if o, ok := rest.value.Value.(*hujson.Object); ok && onlySchema(o) && !bytes.Contains(after, []byte("/*")) && !bytes.Contains(after, []byte("//")) || ok && len(o.Members) == 1 && string(after) == string(e.schemaOnly()) {
-			return nil, nil
-		}
-	}
-	return after, nil
+	return edit{text: after}, e.check(before, after, false)
 }
 
-// onlySchema says that nothing of a person's is left in an object.
-func onlySchema(o *hujson.Object) bool { return len(o.Members) == 0 }
-
-// made says whether an entry is one that we write, with whatever command.
-func (e jsonEntry) made(v hujson.Value) bool {
-	var have, want map[string]any
-	raw := v.Clone()
-	raw.Standardize()
-	ours, err := json.Marshal(e.value)
-	if err != nil || json.Unmarshal(raw.Pack(), &have) != nil || json.Unmarshal(ours, &want) != nil {
+// in says whether the file at a path has our entry.
+func (e jsonEntry) in(path string) bool {
+	text, err := os.ReadFile(path)
+	if err != nil || blank(text) {
 		return false
 	}
-	for _, m := range []map[string]any{have, want} {
-		delete(m, "env")
-		delete(m, "environment")
-		if list, ok := m["command"].([]any); ok && len(list) > 0 {
-			m["command"] = list[1:]
-		} else {
-			delete(m, "command")
-		}
+	d, err := parseJSON(text)
+	if err != nil {
+		return false
 	}
-	a, _ := json.Marshal(have)
-	b, _ := json.Marshal(want)
-	return string(a) == string(b)
+	_, _, entry, err := d.find(e.path)
+	return err == nil && entry != nil
 }
 
-// fresh is a new file with our entry alone.
-func (e jsonEntry) fresh() ([]byte, error) {
-	inner, err := encode(map[string]any{e.path[1]: e.value}, "  ", "\n")
+// frame is what a file of our own has before and after our entry's value. The schema
+// comes last: in a file that had one before us it comes first.
+func (e jsonEntry) frame() (head, tail string) {
+	tail = "\n  }\n}\n"
+	if e.schema != "" {
+		tail = fmt.Sprintf("\n  },\n  \"$schema\": %q\n}\n", e.schema)
+	}
+	return fmt.Sprintf("{\n  %q: {\n    %q: ", e.path[0], e.path[1]), tail
+}
+
+// whole says whether a text is as we made it around an entry, and returns what there
+// was before: nothing, or a blank file.
+func (e jsonEntry) whole(text []byte, from, to int) (before []byte, whole bool) {
+	head, tail := e.frame()
+	rest, ok := strings.CutSuffix(string(text[:from]), head)
+	switch {
+	case !ok || !blank([]byte(rest)):
+		return nil, false
+	case rest == "" && string(text[to:]) == tail:
+		return nil, true
+	}
+	return []byte(rest), string(text[to:]) == strings.TrimSuffix(tail, "\n")
+}
+
+// check compares what the two texts mean: they may differ in our entry alone.
+func (e jsonEntry) check(before, after []byte, present bool) error {
+	b, err := meaning(before)
+	if err != nil {
+		return err
+	}
+	a, err := meaning(after)
+	if err != nil {
+		return fmt.Errorf("edit JSON: %w", err)
+	}
+	if present {
+		servers, _ := a[e.path[0]].(map[string]any)
+		if !same(plain(servers[e.path[1]]), plain(e.value)) {
+			return fmt.Errorf("edit JSON: the entry of %s is not what was written", e.path[0])
+		}
+	}
+	for _, m := range []map[string]any{a, b} {
+		if servers, ok := m[e.path[0]].(map[string]any); ok {
+			if delete(servers, e.path[1]); len(servers) == 0 {
+				delete(m, e.path[0])
+			}
+		}
+	}
+	if !same(a, b) {
+		return fmt.Errorf("edit JSON: more than the entry of %s would change", e.path[0])
+	}
+	return nil
+}
+
+func meaning(text []byte) (map[string]any, error) {
+	d, err := parseJSON(text)
 	if err != nil {
 		return nil, err
 	}
-	schema := ""
-	if e.schema != "" {
-		schema = fmt.Sprintf("  \"$schema\": %q,\n", e.schema)
-	}
-	return fmt.Appendf(nil, "{\n%s  %q: %s\n}\n", schema, e.path[0], inner), nil
+	v, err := decode(d.value)
+	m, _ := v.(map[string]any)
+	return m, err
 }
 
-// schemaOnly is what removing our entry leaves of a file that fresh made.
-func (e jsonEntry) schemaOnly() []byte {
-	return fmt.Appendf(nil, "{\n  \"$schema\": %q\n}\n", e.schema)
+// decode is a value without its comments.
+func decode(v hujson.Value) (any, error) {
+	v = v.Clone()
+	v.Standardize()
+	dec := json.NewDecoder(bytes.NewReader(v.Pack()))
+	dec.UseNumber()
+	var out any
+	if err := dec.Decode(&out); err != nil {
+		return nil, cutroom.Errorf(cutroom.Invalid, "it is not JSON").WithCause(err).WithHint("mend the file first; nothing was written")
+	}
+	return out, nil
 }
 
 // document is a parsed file with its bytes.
 type document struct {
-	src     []byte
 	lead    []byte // byte order mark
+	src     []byte // without it
 	value   hujson.Value
 	newline string
 }
 
-func parseJSON(src []byte) (*document, error) {
-	d := &document{src: bytes.TrimPrefix(src, utf8BOM), newline: "\n"}
-	d.lead = src[:len(src)-len(d.src)]
-	if bytes.Contains(src, []byte("\r\n")) {
+func parseJSON(text []byte) (*document, error) {
+	d := &document{src: bytes.TrimPrefix(text, utf8BOM), newline: "\n"}
+	d.lead = text[:len(text)-len(d.src)]
+	if bytes.Contains(d.src, []byte("\r\n")) {
 		d.newline = "\r\n"
+	}
+	if deep(d.src) {
+		return nil, cutroom.Errorf(cutroom.Invalid, "it is not JSON that can be edited: it is nested too deeply").WithHint("mend the file first; nothing was written")
 	}
 	v, err := hujson.Parse(d.src)
 	if err != nil {
@@ -161,42 +223,56 @@ func parseJSON(src []byte) (*document, error) {
 	return d, nil
 }
 
-func (d *document) object(v *hujson.Value, what string) (*hujson.Object, error) {
+// deep says whether a text may be nested more deeply than a parser that calls itself
+// can bear. Brackets in texts count, too: no file comes near.
+func deep(text []byte) bool {
+	const most = 10000
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		}
+		if depth > most {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the whole value, and the members of a path as far as they are there.
+func (d *document) find(path [2]string) (root *hujson.Value, group, entry *hujson.ObjectMember, err error) {
+	root = &d.value
+	if group, err = member(root, "the file", path[0]); err != nil || group == nil {
+		return root, nil, nil, err
+	}
+	entry, err = member(&group.Value, path[0], path[1])
+	return root, group, entry, err
+}
+
+// member returns the member of an object that has a name, nil when none has it.
+func member(v *hujson.Value, what, name string) (*hujson.ObjectMember, error) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return nil, cutroom.Errorf(cutroom.Invalid, "%s holds no object", what).WithHint("mend the file first; nothing was written")
 	}
-	return o, nil
-}
-
-func member(o *hujson.Object, name string) *hujson.ObjectMember {
+	var found *hujson.ObjectMember
 	for i := range o.Members {
-		if l, ok := o.Members[i].Name.Value.(hujson.Literal); ok && l.String() == name {
-			return &o.Members[i]
+		if l, ok := o.Members[i].Name.Value.(hujson.Literal); !ok || l.String() != name {
+			continue
 		}
+		if found != nil {
+			return nil, cutroom.Errorf(cutroom.Invalid, "%s has %q twice", what, name).WithHint("mend the file first; nothing was written")
+		}
+		found = &o.Members[i]
 	}
-	return nil
+	return found, nil
 }
 
-func same(v hujson.Value, want any) bool {
-	have := v.Clone()
-	have.Standardize()
-	var a, b any
-	raw, err := json.Marshal(want)
-	if err != nil || json.Unmarshal(have.Pack(), &a) != nil || json.Unmarshal(raw, &b) != nil {
-		return false
-	}
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	return string(x) == string(y)
-}
-
-// encode writes a value whose lines after the first are indented by indent.
-func encode(v any, indent, newline string) (string, error) {
-	step := "  "
-	if strings.HasPrefix(indent, "\t") {
-		step = "\t"
-	}
+// encode writes a value whose lines after the first are indented.
+func encode(v any, indent, step, newline string) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -205,81 +281,4 @@ func encode(v any, indent, newline string) (string, error) {
 		return "", err
 	}
 	return strings.ReplaceAll(strings.TrimRight(b.String(), "\n"), "\n", newline), nil
-}
-
-// indentOf is the white space before the members of an object; two spaces more than
-// the line it begins on when it has none.
-func (d *document) indentOf(o *hujson.Object) string {
-	if len(o.Members) > 0 {
-		return d.lead1(o.Members[0].Name.StartOffset)
-	}
-	return d.lead1(d.startOf(o)) + "  "
-}
-
-// startOf is where an object without members begins.
-func (d *document) startOf(o *hujson.Object) int {
-	at := 0
-	for v := range d.value.All() {
-		if x, ok := v.Value.(*hujson.Object); ok && x == o {
-			at = v.StartOffset
-		}
-	}
-	return at
-}
-
-// lead1 is the white space that the line of an offset begins with.
-func (d *document) lead1(at int) string {
-	line := d.src[:at]
-	if i := bytes.LastIndexByte(line, '\n'); i >= 0 {
-		line = line[i+1:]
-	}
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
-}
-
-// insert puts a member at the end of an object.
-func (d *document) insert(o *hujson.Object, v *hujson.Value, name, text string) []byte {
-	indent := d.indentOf(o)
-	pair := fmt.Sprintf("%s%s%q: %s", d.newline, indent, name, text)
-	if len(o.Members) == 0 {
-		at := v.StartOffset + 1
-		if len(bytes.TrimSpace(d.src[at:v.EndOffset-1])) == 0 {
-			return d.splice(at, v.EndOffset-1, pair+d.newline+d.lead1(v.StartOffset))
-		}
-		return d.splice(at, at, pair)
-	}
-	last := o.Members[len(o.Members)-1].Value
-	if last.AfterExtra != nil { // a trailing comma, which ours has then, too
-		at := last.EndOffset + len(last.AfterExtra) + 1
-		return d.splice(at, at, pair+",")
-	}
-	return d.splice(last.EndOffset, last.EndOffset, ","+pair)
-}
-
-// remove takes a member out, with the comma that it needed.
-func (d *document) remove(o *hujson.Object, v *hujson.Value, name string) []byte {
-	for i, m := range o.Members {
-		if l, ok := m.Name.Value.(hujson.Literal); !ok || l.String() != name {
-			continue
-		}
-		switch {
-		case i > 0:
-			return d.splice(o.Members[i-1].Value.EndOffset, m.Value.EndOffset, "")
-		case len(o.Members) > 1:
-			return d.splice(m.Name.StartOffset, o.Members[1].Name.StartOffset, "")
-		}
-		end := m.Value.EndOffset
-		if m.Value.AfterExtra != nil {
-			end += len(m.Value.AfterExtra) + 1
-		}
-		if len(bytes.TrimSpace(d.src[end:v.EndOffset-1])) == 0 {
-			end = v.EndOffset - 1
-		}
-		return d.splice(v.StartOffset+1, end, "")
-	}
-	return append(bytes.Clone(d.lead), d.src...)
-}
-
-func (d *document) splice(from, to int, text string) []byte {
-	out := append(bytes.Clone(d.lead), d.src[:from]...)
-	return append(append(out, text...), d.src[to:]...)
 }

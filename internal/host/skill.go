@@ -2,6 +2,9 @@ package host
 
 import (
 	_ "embed"
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"cutroom"
@@ -36,36 +39,58 @@ func openCodeCommand() string {
 	return "---\ndescription: " + description + "\n---\n\nWatch: $ARGUMENTS\n\n" + body
 }
 
-// skill is a file that is ours as a whole. Its last line says which text it had when
-// it was written: one that a person changed is theirs.
+// skill is a file that is ours as a whole. Its last line has the digest of the text
+// above: one that a person changed is theirs. It also has how many folders were made
+// for the file, which go with it.
 type skill struct{ text string }
 
-const (
-	seal    = "<!-- cutroom: "
-	sealEnd = " (do not edit this line: it tells whether the text above was changed) -->\n"
-)
+var sealLine = regexp.MustCompile(`<!-- cutroom: ([0-9a-f]+)(?: \+([0-9]{1,2}))? \(do not edit this line: it tells whether the text above was changed\) -->\n$`)
 
-func (s skill) sealed() string { return s.text + seal + digest(s.text) + sealEnd }
+func sealed(text string, folders int) string {
+	count := ""
+	if folders > 0 {
+		count = fmt.Sprintf(" +%d", folders)
+	}
+	return text + "<!-- cutroom: " + digest(text) + count + " (do not edit this line: it tells whether the text above was changed) -->\n"
+}
 
 func digest(text string) string { return cutroom.DigestOf([]byte(text)).Short() }
 
-// ours says whether a text still is as some version of us wrote it.
-func ours(text string) bool {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	i := strings.LastIndex(text, seal)
-	return i >= 0 && text[i:] == seal+digest(text[:i])+sealEnd
+// unsealed returns the text that some version of us wrote. Another program may have
+// changed the lines' ends.
+func unsealed(file []byte) (text string, folders int, ok bool) {
+	whole := strings.ReplaceAll(string(file), "\r\n", "\n")
+	m := sealLine.FindStringSubmatchIndex(whole)
+	if m == nil || whole[m[2]:m[3]] != digest(whole[:m[0]]) {
+		return "", 0, false
+	}
+	if m[4] >= 0 {
+		folders, _ = strconv.Atoi(whole[m[4]:m[5]])
+	}
+	return whole[:m[0]], folders, true
 }
 
-func (s skill) put(before []byte) ([]byte, error) {
-	if before != nil && !ours(string(before)) {
-		return nil, errConflict("it was not written by cutroom, or was changed since", "move it away, or keep it and add the server alone by hand")
+func (s skill) put(before []byte, c circumstance) (edit, error) {
+	if before == nil {
+		return edit{text: []byte(sealed(s.text, c.missing))}, nil
 	}
-	return []byte(s.sealed()), nil
+	text, folders, ours := unsealed(before)
+	switch {
+	case ours && text == s.text:
+		return edit{text: before}, nil
+	case !ours && !c.replace:
+		return edit{text: before}, errConflict("it was not written by cutroom, or was changed since", "move it away, or run with --replace to lose it")
+	}
+	return edit{text: []byte(sealed(s.text, folders))}, nil
 }
 
-func (s skill) take(before []byte) ([]byte, error) {
-	if before != nil && !ours(string(before)) {
-		return nil, errConflict("it was not written by cutroom, or was changed since", "remove it by hand if you do not need it")
+func (s skill) take(before []byte) (edit, error) {
+	if before == nil {
+		return edit{}, nil
 	}
-	return nil, nil
+	_, folders, ours := unsealed(before)
+	if !ours {
+		return edit{text: before}, errConflict("it was not written by cutroom, or was changed since", "remove it by hand if you do not need it")
+	}
+	return edit{made: folders}, nil
 }

@@ -3,128 +3,201 @@ package host
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math"
 	"reflect"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"cutroom"
 )
 
-// tomlEntry is a table at the end of a TOML file. The text before it is not touched.
-type tomlEntry struct{ block string }
+// tomlEntry is our table of Codex's servers, put at the end of its file. The text
+// before it is not touched.
+type tomlEntry struct{ server Server }
 
-func (e tomlEntry) put(before []byte) ([]byte, error) {
-	if len(bytes.TrimSpace(before)) == 0 {
-		return []byte(e.block), nil
-	}
-	old, err := parseTOML(before)
-	if err != nil {
-		return nil, err
-	}
-	want, err := parseTOML([]byte(e.block))
-	if err != nil {
-		return nil, err
-	}
-	if have := tableOf(old); have != nil {
-		if reflect.DeepEqual(have, tableOf(want)) {
-			return before, nil
-		}
-		return nil, errConflict("mcp_servers already has another server named "+Name, "remove that table first, if it is not needed")
-	}
-	after := append(bytes.Clone(before), e.separated(before)...)
-	// A file whose servers are one inline table cannot be added to at its end.
-	if got, err := parseTOML(after); err != nil || !reflect.DeepEqual(tableOf(got), tableOf(want)) {
-		return nil, errConflict("its mcp_servers is written in a form that cannot be added to", "write the servers as tables such as [mcp_servers.name], or add ours by hand:\n"+e.block)
-	}
-	return after, nil
-}
+// servers is the table of all servers.
+const servers = "mcp_servers"
 
-// separated is our block after an empty line, with the line ends of the file.
-func (e tomlEntry) separated(before []byte) string {
-	text := "\n" + e.block
-	if !bytes.HasSuffix(before, []byte("\n")) {
-		text = "\n" + text
-	}
-	if bytes.Contains(before, []byte("\r\n")) {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-	}
-	return text
-}
+// The comment above our table; the second when its folder was made for the file.
+const (
+	tomlHead       = "# Written by `cutroom install codex`; `cutroom uninstall codex` takes it out."
+	tomlHeadFolder = "# Written by `cutroom install codex`, with its folder; `cutroom uninstall codex` takes it out."
+)
 
-func (e tomlEntry) take(before []byte) ([]byte, error) {
+func (e tomlEntry) put(before []byte, c circumstance) (edit, error) {
 	if before == nil {
-		return nil, nil
+		head := tomlHead
+		if c.missing > 0 {
+			head = tomlHeadFolder
+		}
+		return edit{text: []byte(e.block(head, "\n"))}, nil
 	}
-	old, err := parseTOML(before)
+	d, err := parseTOML(before)
 	if err != nil {
-		return nil, err
+		return edit{}, err
 	}
-	if tableOf(old) == nil {
-		return before, nil
+	want, err := e.meaning()
+	if err != nil {
+		return edit{}, err
 	}
-	from, to, ok := blockIn(string(before))
-	after := append(bytes.Clone(before[:from]), before[to:]...)
-	if rest, err := parseTOML(after); !ok || err != nil || tableOf(rest) != nil {
-		return nil, errConflict("the server "+Name+" in mcp_servers was changed, or is another's", "remove the table by hand if you do not need it")
+	have, there, err := d.entry()
+	if err != nil {
+		return edit{}, err
 	}
-	if len(bytes.TrimSpace(after)) == 0 {
-		return nil, nil
+	if there {
+		keep, note, err := compare(have, want).resolve(servers, c.replace)
+		if err != nil || keep {
+			return edit{text: before, note: note}, err
+		}
+		return d.checked(d.replace(e), want)
 	}
-	return after, nil
+	return d.checked(d.add(e), want)
 }
 
-// ourKeys are those that our table can have.
-var ourKeys = []string{"[mcp_servers." + Name + "]", "command", "args", "required", "startup_timeout_sec", "tool_timeout_sec", "env"}
-
-// blockIn finds our block and the empty line before it.
-func blockIn(text string) (from, to int, ok bool) {
-	from = strings.Index(text, tomlHead)
-	if from < 0 {
-		return 0, 0, false
+func (e tomlEntry) take(before []byte) (edit, error) {
+	if before == nil {
+		return edit{}, nil
 	}
-	to = from
-	for i := 0; ; i++ {
-		line, _, found := strings.Cut(text[to:], "\n")
-		word := strings.TrimSpace(line)
-		if key, _, assign := strings.Cut(word, "="); assign {
-			word = strings.TrimSpace(key)
-		}
-		known := i == 0
-		for _, k := range ourKeys {
-			known = known || word == k
-		}
-		if !known {
-			break
-		}
-		to += len(line)
-		if !found {
-			break
-		}
-		to++
+	d, err := parseTOML(before)
+	if err != nil {
+		return edit{}, err
 	}
-	for _, end := range []string{"\r\n", "\n"} {
-		if rest, ok := strings.CutSuffix(text[:from], end); ok && strings.HasSuffix(rest, "\n") {
-			from = len(rest)
-			break
+	have, there, err := d.entry()
+	if err != nil || !there {
+		return edit{text: before}, err
+	}
+	if !compare(have, nil).ours {
+		return edit{text: before}, errConflict(servers+" has a server named "+Name+" that starts something else", "remove it by hand if you do not need it")
+	}
+	out, err := d.checked(d.remove(), nil)
+	if err == nil && len(out.text) == 0 && d.spans[0].from == 0 && d.spans[0].headed {
+		out.text = nil // the file had our table alone
+		if bytes.HasPrefix(before, []byte(tomlHeadFolder)) {
+			out.made = 1
 		}
 	}
-	return from, to, true
+	return out, err
 }
 
-func parseTOML(text []byte) (map[string]any, error) {
+// block is our table with its comment.
+func (e tomlEntry) block(head, newline string) string {
+	lines := []string{head, "[" + servers + "." + Name + "]"}
+	if head == "" {
+		lines = lines[1:]
+	}
+	for _, k := range codexEntry(e.server) {
+		lines = append(lines, k[0]+" = "+k[1])
+	}
+	return strings.Join(lines, newline) + newline
+}
+
+// inline is our table as a value on one line.
+func (e tomlEntry) inline() string {
+	var pairs []string
+	for _, k := range codexEntry(e.server) {
+		pairs = append(pairs, k[0]+" = "+k[1])
+	}
+	return Name + " = { " + strings.Join(pairs, ", ") + " }"
+}
+
+// meaning is our table as a parser reads it.
+func (e tomlEntry) meaning() (map[string]any, error) {
+	var m map[string]map[string]map[string]any
+	if err := toml.Unmarshal([]byte(e.block(tomlHead, "\n")), &m); err != nil {
+		return nil, fmt.Errorf("write TOML: %w", err)
+	}
+	return m[servers][Name], nil
+}
+
+// checked returns an edited text if it means what it has to: the same as before with
+// the entry that is wanted, nil for none.
+func (d *tomlDocument) checked(after []byte, want map[string]any) (edit, error) {
+	again, err := parseTOML(after)
+	if err == nil {
+		got, there, _ := again.entry()
+		delete(serversOf(again.tree), Name)
+		delete(serversOf(d.tree), Name)
+		for _, t := range []map[string]any{d.tree, again.tree} {
+			if s := serversOf(t); s != nil && len(s) == 0 {
+				delete(t, servers)
+			}
+		}
+		if there == (want != nil) && (want == nil || sameTree(got, want)) && sameTree(d.tree, again.tree) {
+			return edit{text: after}, nil
+		}
+	}
+	return edit{text: d.src}, errConflict("its "+servers+" is written in a form that cannot be edited", "write the servers as tables such as [mcp_servers.name], then run the command again")
+}
+
+func serversOf(tree map[string]any) map[string]any {
+	s, _ := tree[servers].(map[string]any)
+	return s
+}
+
+// sameTree compares what a parser made; times by their moment, and what is no number
+// is like itself.
+func sameTree(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok || len(x) != len(y) {
+			return false
+		}
+		for k, v := range x {
+			if w, ok := y[k]; !ok || !sameTree(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			return false
+		}
+		for i, v := range x {
+			if !sameTree(v, y[i]) {
+				return false
+			}
+		}
+		return true
+	case float64:
+		y, ok := b.(float64)
+		return ok && (x == y || math.IsNaN(x) && math.IsNaN(y))
+	case time.Time:
+		y, ok := b.(time.Time)
+		return ok && x.Equal(y)
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func decodeTOML(text []byte) (map[string]any, error) {
 	m := map[string]any{}
-	err := toml.Unmarshal(bytes.TrimPrefix(text, utf8BOM), &m)
+	err := toml.Unmarshal(text, &m)
 	if d, ok := errors.AsType[*toml.DecodeError](err); ok {
 		row, _ := d.Position()
-		return nil, cutroom.Errorf(cutroom.Invalid, "line %d is not TOML: %s", row, d.Error()).WithHint("mend the file first; nothing was written")
+		return nil, cutroom.Errorf(cutroom.Invalid, "line %d is not TOML: %s", row, strings.TrimPrefix(d.Error(), "toml: ")).WithHint("mend the file first; nothing was written")
 	}
 	return m, err
 }
 
-// tableOf is our server's table, nil when there is none.
-func tableOf(m map[string]any) map[string]any {
-	servers, _ := m["mcp_servers"].(map[string]any)
-	t, _ := servers[Name].(map[string]any)
-	return t
+// tomlText is a basic string (TOML 1.0).
+func tomlText(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r < 0x20 || r == 0x7f:
+			b.WriteString(`\u00` + strconv.FormatInt(int64(r)+0x100, 16)[1:])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
