@@ -95,13 +95,16 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 func (s *server) resourceError(err error) error {
 	e := cutroom.AsError(err)
 	s.Log.Warn("resource", "code", e.Code, "message", e.Msg, "cause", e.Err)
-	e = &cutroom.Error{Code: e.Code, Msg: s.scrub(e.Msg), Hint: s.scrub(e.Hint)}
+	e = &cutroom.Error{Code: e.Code, Msg: s.scrub(e.Msg, nil), Hint: s.scrub(e.Hint, nil)}
 	if e.Code == cutroom.Internal {
 		data, _ := json.Marshal(e.Failure())
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: e.Msg, Data: data}
 	}
 	return protocolError(e)
 }
+
+// longestURI is far more than any address of ours has.
+const longestURI = 4096
 
 // parseURI takes a resource's address apart. Only digits name a run, and a file lies
 // inside its result.
@@ -111,7 +114,7 @@ func parseURI(uri string) (run, file string, page int, err error) {
 			WithHint("resources are %sID and %sID/PATH, ID being a run_id", scheme, scheme)
 	}
 	rest, ok := strings.CutPrefix(uri, scheme)
-	if !ok {
+	if !ok || len(uri) > longestURI {
 		return fault()
 	}
 	rest, query, _ := strings.Cut(rest, "?")

@@ -101,6 +101,11 @@ func (s *server) methods(next mcp.MethodHandler) mcp.MethodHandler {
 			if err := s.known(r.Params.Name); err != nil {
 				return nil, err
 			}
+		case *mcp.ReadResourceRequest:
+			// The library repeats an address that is no resource's, however long.
+			if _, _, _, err := parseURI(r.Params.URI); err != nil {
+				return nil, protocolError(err)
+			}
 		case *mcp.ListResourcesRequest:
 			return s.listResources(ctx, r, next)
 		}
