@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -86,5 +87,6 @@ func (v *verifier) identity(path string) Identity {
 }
 
 func mismatch(program, path string) *cutroom.Error {
-	return cutroom.Errorf(cutroom.Denied, "%s is not the program that was set up: %s has changed", program, path).WithHint("run `cutroom setup`")
+	return cutroom.Errorf(cutroom.MissingDependency, "%s is not the program that was set up: it, or a library of it, has changed", program).
+		WithCause(fmt.Errorf("%s is not what was pinned", path)).WithHint("run `cutroom setup`, which records it as it is now")
 }
