@@ -261,7 +261,12 @@ func (s *mcpServer) find(what string, wanted func(message) bool) message {
 func (s *mcpServer) answer(id int) message {
 	s.t.Helper()
 	text := fmt.Sprint(id)
-	return s.find("the answer to request "+text, func(m message) bool { return string(m.ID) == text && m.Method == "" })
+	return s.find("the answer to request "+text, func(m message) bool {
+		if string(m.ID) == "null" && m.Error != nil {
+			s.t.Fatalf("a request was not understood: %s", m.line)
+		}
+		return string(m.ID) == text && m.Method == ""
+	})
 }
 
 // ask sends and waits.
