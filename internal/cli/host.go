@@ -133,9 +133,6 @@ func (a *App) places() (host.Places, error) {
 	return p, nil
 }
 
-// folderVariables move the folders that cutroom itself uses.
-var folderVariables = []string{"CUTROOM_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}
-
 // server is how the host starts this program. A project's files are shared, so they
 // name the program as PATH has it; a user's name the very file.
 func (a *App) server(h host.Host, scope host.Scope) (host.Server, []string) {
@@ -158,11 +155,11 @@ func (a *App) server(h host.Host, scope host.Scope) (host.Server, []string) {
 	}
 	// Codex gives a server HOME, PATH, LANG and TMPDIR, and what its entry says.
 	if scope == host.Project {
-		s.EnvVars = folderVariables
+		s.EnvVars = host.FolderVariables
 		return s, notes
 	}
 	s.Env = map[string]string{}
-	for _, name := range folderVariables {
+	for _, name := range host.FolderVariables {
 		if v := a.getenv(name); v != "" {
 			s.Env[name] = v
 		}

@@ -106,6 +106,10 @@ type Server struct {
 	EnvVars []string          // names, of which such a host passes on what it has itself
 }
 
+// FolderVariables move the folders that cutroom uses. A host that gives a server
+// nothing but a few variables is told to pass these on.
+var FolderVariables = []string{"CUTROOM_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}
+
 // Seconds that a host gives the server to start, and a call to be answered. A call
 // that takes longer than the server's patience of 45 s goes on as a job.
 const (

@@ -1,9 +1,15 @@
 package host
 
 import (
+	_ "embed"
 	"encoding/json"
 	"strings"
 )
+
+// pluginReadme is for those who find the plugin in a marketplace.
+//
+//go:embed skill/plugin.md
+var pluginReadme string
 
 // Plugin is the folder that the plugin marketplaces of Claude Code and Codex read, by
 // path in it. Both read the same marketplace file; each has its own manifest and its
@@ -23,6 +29,7 @@ func Plugin(version string, tools []string) (map[string][]byte, error) {
 		Required bool     `json:"required,omitempty"`
 		Start    int      `json:"startup_timeout_sec,omitempty"`
 		Call     int      `json:"tool_timeout_sec,omitempty"`
+		EnvVars  []string `json:"env_vars,omitempty"`
 		Timeout  int      `json:"timeout,omitempty"`
 	}
 	type servers struct {
@@ -31,10 +38,11 @@ func Plugin(version string, tools []string) (map[string][]byte, error) {
 	run := []string{"mcp"}
 	files := map[string]any{
 		".claude-plugin/marketplace.json": struct {
-			Name    string   `json:"name"`
-			Owner   author   `json:"owner"`
-			Plugins []listed `json:"plugins"`
-		}{Name, author{Name}, []listed{{Name, "./" + Name, description}}},
+			Name        string   `json:"name"`
+			Description string   `json:"description"`
+			Owner       author   `json:"owner"`
+			Plugins     []listed `json:"plugins"`
+		}{Name, description, author{Name}, []listed{{Name, "./" + Name, description}}},
 		Name + "/.claude-plugin/plugin.json": struct {
 			Name        string `json:"name"`
 			Version     string `json:"version"`
@@ -50,7 +58,7 @@ func Plugin(version string, tools []string) (map[string][]byte, error) {
 			Servers     string `json:"mcpServers"`
 			Skills      string `json:"skills"`
 		}{Name, version, description, "./mcp.codex.json", "./skills/"},
-		Name + "/mcp.codex.json": servers{map[string]server{Name: {Command: Name, Args: run, Required: true, Start: startSeconds, Call: callSeconds}}},
+		Name + "/mcp.codex.json": servers{map[string]server{Name: {Command: Name, Args: run, Required: true, Start: startSeconds, Call: callSeconds, EnvVars: FolderVariables}}},
 	}
 	out := map[string][]byte{}
 	for path, v := range files {
@@ -64,5 +72,6 @@ func Plugin(version string, tools []string) (map[string][]byte, error) {
 	// what it does not know at the head of a skill.
 	text := strings.Replace(claudeSkill(tools), toolNames(tools, "mcp__"+Name+"__"), toolNames(tools, "mcp__plugin_"+Name+"_"+Name+"__"), 1)
 	out[Name+"/skills/watch/SKILL.md"] = []byte(text)
+	out[Name+"/README.md"] = []byte(pluginReadme)
 	return out, nil
 }
