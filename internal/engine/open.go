@@ -173,7 +173,7 @@ func (k *call) openFile(ctx context.Context, text string, beside bool) error {
 		f.Close()
 		return err
 	}
-	k.add(tool.Input{Text: text, Name: filepath.Base(locator), Digest: digest, Source: digest, Size: id.Size, Beside: beside, Head: head}, f, id,
+	k.add(tool.Input{Text: text, Name: filepath.Base(locator), Locator: locator, Digest: digest, Source: digest, Size: id.Size, Beside: beside, Head: head}, f, id,
 		stage.Source{Kind: cutroom.LocalFile, SHA256: digest, Size: id.Size, Locator: locator})
 	return nil
 }

@@ -65,6 +65,9 @@ func (k *call) answer(r *stage.Result, err error) error {
 	k.out = out
 	record := k.recordOf(r.Manifest)
 	out.(cutroom.Recordable).Recorded(record)
+	if m, ok := out.(interface{ Locate([]string) }); ok {
+		m.Locate(k.locators())
+	}
 	if m, ok := out.(interface{ MarkReused() }); ok {
 		m.MarkReused()
 	}
@@ -109,6 +112,15 @@ func (k *call) identity() cutroom.SourceIdentity {
 		id.SizeBytes = &s.Size
 	}
 	return id
+}
+
+// locators are where this call's inputs are, in the order of the request.
+func (k *call) locators() []string {
+	list := make([]string, len(k.inputs))
+	for i, in := range k.inputs {
+		list[i] = in.Locator
+	}
+	return list
 }
 
 // finish makes the reply.

@@ -109,6 +109,7 @@ type AudioFacts struct {
 	Channels     int    `json:"channels" min:"0" doc:"Number of channels."`
 	Layout       string `json:"channel_layout,omitempty" doc:"Layout of the channels."`
 	SampleFormat string `json:"sample_format,omitempty" doc:"Sample format in ffmpeg's name."`
+	BitDepth     int    `json:"bit_depth,omitempty" min:"0" doc:"Bits per sample of PCM and lossless sound."`
 }
 
 // Chapter is one chapter mark.

@@ -102,6 +102,7 @@ type rawStream struct {
 	SAR         text            `json:"sample_aspect_ratio"`
 	PixFmt      text            `json:"pix_fmt"`
 	BitsRaw     text            `json:"bits_per_raw_sample"`
+	BitsStored  text            `json:"bits_per_sample"`
 	Range       text            `json:"color_range"`
 	Matrix      text            `json:"color_space"`
 	Transfer    text            `json:"color_transfer"`
@@ -239,13 +240,24 @@ func (r *rawStream) stream(d *Document) Stream {
 	case "audio":
 		rate, _ := r.SampleRate.int()
 		ch, _ := r.Channels.int()
-		s.Audio = &AudioFacts{int(min(max(rate, 0), 1<<31-1)), int(min(max(ch, 0), 1<<16)), string(r.Layout), string(r.SampleFmt)}
+		s.Audio = &AudioFacts{int(min(max(rate, 0), 1<<31-1)), int(min(max(ch, 0), 1<<16)), string(r.Layout), string(r.SampleFmt), r.soundDepth()}
 		s.Decodable = s.Decodable && ch > 0 && rate > 0 && r.SampleFmt != ""
 	case "subtitle":
 		isText := slices.Contains(textSubtitles, s.CodecName)
 		s.Text = &isText
 	}
 	return s
+}
+
+// soundDepth returns the bits of a sample: those that are used (24 in a sample of
+// 32), else those that are stored. Lossy codecs have none.
+func (r *rawStream) soundDepth() int {
+	for _, t := range []text{r.BitsRaw, r.BitsStored} {
+		if n, ok := t.int(); ok && n > 0 && n <= 64 {
+			return int(n)
+		}
+	}
+	return 0
 }
 
 var pixDepth = regexp.MustCompile(`(?:p|gray|rgba?|bgra?|gbrp|gbrap|xyz|y2|p0|x2rgb|x2bgr|ya)(9|10|12|14|16|48|64)(?:le|be)$`)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -218,7 +219,7 @@ func (s *StreamTimes) spread(tb Rational) Verdict {
 // Apply puts what the packets say in the place of what the container states.
 func (d *Document) Apply(p *PacketTimes, f Format) {
 	var end cutroom.Micros
-	timed := false
+	timed, mistaken := false, false
 	exact := d.confirms(p.end(d))
 	for i := range d.Streams {
 		s := &d.Streams[i]
@@ -237,6 +238,7 @@ func (d *Document) Apply(p *PacketTimes, f Format) {
 	}
 	if timed && end > 0 {
 		if d.DurationFrom == FromContainer && (end < d.DurationSeconds*95/100-cutroom.Second || end > d.DurationSeconds*105/100+cutroom.Second) {
+			mistaken = true
 			d.problem(fmt.Sprintf("the container states %s s but holds %s s", d.DurationSeconds, end))
 		}
 		if !exact {
@@ -249,8 +251,25 @@ func (d *Document) Apply(p *PacketTimes, f Format) {
 			d.Kind = Video
 		}
 	}
-	if d.DurationSeconds > 0 && d.BitRate <= 0 {
-		d.BitRate = muldiv(d.SizeBytes, 8_000_000, int64(d.DurationSeconds), nearest)
+	d.mendRates(mistaken)
+}
+
+// mendRates computes the file's bit rate from its measured length when the stated
+// length was mistaken, and drops rates of streams that were divided by it.
+func (d *Document) mendRates(mistaken bool) {
+	if d.DurationSeconds <= 0 || d.BitRate > 0 && !mistaken {
+		return
+	}
+	d.BitRate = muldiv(d.SizeBytes, 8_000_000, int64(d.DurationSeconds), nearest)
+	var sum int64
+	for i := range d.Streams {
+		sum += min(d.Streams[i].BitRate, math.MaxInt32)
+	}
+	if !mistaken || sum >= d.BitRate/100 {
+		return
+	}
+	for i := range d.Streams {
+		d.Streams[i].BitRate = 0
 	}
 }
 

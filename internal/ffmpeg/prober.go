@@ -10,7 +10,7 @@ import (
 
 // ProbeRevision changes when the same file would be described otherwise; caches of
 // documents carry it.
-const ProbeRevision = "1"
+const ProbeRevision = "2"
 
 // Prober finds out what a file is, with as few runs as it takes: one ffprobe for
 // ordinary files, a second one over the packets when the container cannot be

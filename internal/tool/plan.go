@@ -17,6 +17,7 @@ type Input struct {
 	Index   int    // what argv.Command.Inputs counts
 	Text    string // the path as the caller wrote it, or the artifact's path
 	Name    string // base name, for suffixes and sidecars
+	Locator string // where the file is, safe to show and to record; empty for artifacts and text
 	Digest  cutroom.Digest
 	Size    int64
 	Beside  bool                 // found beside the first input, not named by the caller
