@@ -82,7 +82,7 @@ type Queue struct {
 const (
 	keepFor  = 7 * 24 * time.Hour
 	longest  = 24 * time.Hour // of a job, whatever its tool says
-	attempts = 3
+	attempts = 5
 )
 
 // pace is how fast a queue lives.

@@ -22,12 +22,12 @@ func (s *server) handler(t *tool.Tool) mcp.ToolHandler {
 			// A fault in one call must not end the session with the others in it.
 			if p := recover(); p != nil {
 				s.Log.Error("panic", "tool", t.Name, "value", p, "stack", string(debug.Stack()))
-				res, err = s.failed(cutroom.Errorf(cutroom.Internal, "an internal fault stopped the call").WithHint("run `cutroom doctor`")), nil
+				res, err = s.failed(cutroom.Errorf(cutroom.Internal, "an internal fault stopped the call").WithHint("run `cutroom doctor`"), nil), nil
 			}
 		}()
 		res, err = s.call(ctx, t, req)
 		if err != nil {
-			return s.failed(err), nil
+			return s.failed(err, req.Params.Arguments), nil
 		}
 		return res, nil
 	}
@@ -43,12 +43,6 @@ func (s *server) call(ctx context.Context, t *tool.Tool, req *mcp.CallToolReques
 			return nil, err
 		}
 		return s.result(ctx, t, reply)
-	}
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
 	reply, job, err := s.Jobs.Call(ctx, c, s.patienceOf())
 	switch {

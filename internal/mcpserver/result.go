@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -78,14 +79,14 @@ func (s *server) pictured(ctx context.Context, reply *engine.Reply, head string)
 
 // failed is a failure as a host gets it: the one document that every door answers
 // with. What a program said, and where things lie on this machine, is not in it.
-func (s *server) failed(err error) *mcp.CallToolResult {
+func (s *server) failed(err error, sent []byte) *mcp.CallToolResult {
 	e := cutroom.AsError(err)
 	s.Log.Warn("call failed", "code", e.Code, "message", e.Msg, "cause", e.Err)
 	f := e.Failure()
 	if f.Error.Hint == "" {
 		f.Error.Hint = hints[e.Code]
 	}
-	f.Error.Message, f.Error.Hint = s.scrub(f.Error.Message), s.scrub(f.Error.Hint)
+	f.Error.Message, f.Error.Hint = s.scrub(f.Error.Message, sent), s.scrub(f.Error.Hint, sent)
 	text, err := tool.Encode(f)
 	if err != nil {
 		text = []byte(string(e.Code))
@@ -100,11 +101,18 @@ var hints = map[cutroom.Code]string{
 }
 
 // scrub takes the places of this machine out of a message that was written for
-// someone at its terminal.
-func (s *server) scrub(text string) string {
-	pairs := []string{s.Engine.Workspace + string(filepath.Separator), "", s.Engine.Workspace, "."}
-	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 {
-		pairs = append(pairs, home, "~")
+// someone at its terminal. What the caller itself sent may be said back as it was.
+func (s *server) scrub(text string, sent []byte) string {
+	var pairs []string
+	hide := func(place, word string) {
+		if len(place) > 1 && !bytes.Contains(sent, []byte(place)) {
+			pairs = append(pairs, place, word)
+		}
+	}
+	hide(s.Engine.Workspace+string(filepath.Separator), "")
+	hide(s.Engine.Workspace, ".")
+	if home, err := os.UserHomeDir(); err == nil {
+		hide(home+string(filepath.Separator), "~/")
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }

@@ -11,7 +11,6 @@ package mcpserver
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -51,7 +50,6 @@ type server struct {
 	Options
 	listed []*tool.Tool // in the order of the list
 	tools  func() []*mcp.Tool
-	slots  chan struct{} // one per call at work
 }
 
 // New returns a server over an engine. Nothing is opened, probed or started: a host
@@ -71,7 +69,7 @@ func New(o Options) (*mcp.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Options: o, listed: listed, slots: make(chan struct{}, max(4, 2*runtime.NumCPU()))}
+	s := &server{Options: o, listed: listed}
 	s.tools = sync.OnceValue(s.list)
 	m := mcp.NewServer(&mcp.Implementation{
 		Name: "cutroom", Title: "cutroom", Version: cutroom.Version,

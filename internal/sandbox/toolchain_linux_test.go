@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,7 +176,7 @@ func TestAChangedProgramNeverStarts(t *testing.T) {
 	bad := bytes.Clone(good)
 	bad[len(bad)-1] ^= 1
 	rewrite(path, bad, 0o755)
-	if err := run(); code(err) != cutroom.Denied || cutroom.AsError(err).Hint != "run `cutroom setup`" {
+	if err := run(); code(err) != cutroom.MissingDependency || !strings.Contains(cutroom.AsError(err).Hint, "cutroom setup") || strings.Contains(cutroom.AsError(err).Msg, path) {
 		t.Errorf("changed program: %v", err)
 	}
 	rewrite(path, good, 0o755)
@@ -183,13 +184,13 @@ func TestAChangedProgramNeverStarts(t *testing.T) {
 		t.Errorf("the same content under a new identity: %v", err)
 	}
 	rewrite(data, []byte("MODEL"), 0o644)
-	if err := run(); code(err) != cutroom.Denied {
+	if err := run(); code(err) != cutroom.MissingDependency {
 		t.Errorf("changed model: %v", err)
 	}
 	if err := os.Remove(data); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(); code(err) != cutroom.Denied {
+	if err := run(); code(err) != cutroom.MissingDependency {
 		t.Errorf("removed model: %v", err)
 	}
 }
@@ -209,7 +210,7 @@ func TestIdentityIsBelievedOnlyWhenSettled(t *testing.T) {
 	forged := o
 	forged.SHA256 = cutroom.DigestOf([]byte("other"))
 	forged.Hashed = o.Identity.Ctime + int64(settled) - 1
-	if err := (&verifier{}).check("p", forged); code(err) != cutroom.Denied {
+	if err := (&verifier{}).check("p", forged); code(err) != cutroom.MissingDependency {
 		t.Errorf("a young identity was believed: %v", err)
 	}
 	forged.Hashed = o.Identity.Ctime + int64(3*time.Second)

@@ -186,7 +186,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		},
 		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Log: o.Log, Now: o.Now,
 	})
-	i.Jobs.Engine = i.Engine
+	i.Jobs.Engine = newGate(i.Engine)
 	return i, nil
 }
 

@@ -206,8 +206,8 @@ func changedProgram(t *testing.T, o Options, ffprobe string) {
 	if _, err := f.WriteString("x"); err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
-	if e := cutroom.AsError(run()); e == nil || e.Code != cutroom.Denied || !strings.Contains(e.Hint, "cutroom setup") {
-		t.Errorf("a changed program: %v, want denied", e)
+	if e := cutroom.AsError(run()); e == nil || e.Code != cutroom.MissingDependency || !strings.Contains(e.Hint, "cutroom setup") {
+		t.Errorf("a changed program: %v, want missing_dependency", e)
 	}
 	d, err := Doctor(t.Context(), o)
 	if err != nil {

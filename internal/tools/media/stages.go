@@ -65,7 +65,9 @@ func (w *watching) failed(id string, err error) {
 	}
 	w.out.Stages = append(w.out.Stages, Stage{ToolID: id, Status: status, PartialReasons: []string{e.Error()}})
 	w.out.reason(id + ": " + e.Error())
-	if e.Code.Facts().Retry {
+	// What this machine lacks now may be there the next time: such an answer is not
+	// kept as the one. What the file itself is stays so.
+	if e.Code.Facts().Retry || e.Code == cutroom.MissingDependency {
 		w.out.transient = true
 	}
 }
