@@ -270,9 +270,9 @@ func TestMissingPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := `{"frames":` + string(taken.Frames) + `}`
-	lacks(s, "video_ocr_frames", read, "denied", "tesseract") // in the server that saw it
+	lacks(s, "video_ocr_frames", read, "missing_dependency", "tesseract") // in the server that saw it
 	fresh := o.serve(t, dir, "mcp", "--toolsets", "all").open("2025-11-25")
-	lacks(fresh, "video_ocr_frames", read, "denied", "tesseract")
-	lacks(fresh, "video_extract_audio", source("demo.mp4", ""), "denied", "ffmpeg")
+	lacks(fresh, "video_ocr_frames", read, "missing_dependency", "tesseract")
+	lacks(fresh, "video_extract_audio", source("demo.mp4", ""), "missing_dependency", "ffmpeg")
 	fresh.good("measure_probe", probe)
 }

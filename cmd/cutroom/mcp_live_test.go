@@ -114,6 +114,7 @@ func TestCancel(t *testing.T) {
 		s.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":` + odd + `}`)
 	}
 	s.must("ping", "")
+	caught := 0
 	for _, c := range []struct{ tool, input, program string }{
 		{"media_watch", source("talk.wav", `"mode":"transcript"`), "speech"},
 		{"measure_signals", `{"input":"film.mp4"}`, "ffmpeg"},
@@ -128,6 +129,7 @@ func TestCancel(t *testing.T) {
 		}
 		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"the user pressed escape"}}`, id))
 		cancelled := time.Now()
+		caught++
 		took, left := s.idle(10 * time.Second)
 		if took > time.Second {
 			t.Errorf("%s: %d processes are gone after %v, left %v", c.tool, len(list), took, left)
@@ -144,6 +146,9 @@ func TestCancel(t *testing.T) {
 		if _, times := s.progressOf(`"` + c.program + c.tool + `"`); len(times) > 0 && times[len(times)-1].Sub(cancelled) > time.Second {
 			t.Errorf("%s: progress is told after the cancel", c.tool)
 		}
+	}
+	if caught < 3 {
+		t.Errorf("%d calls were caught at work", caught)
 	}
 	// What was cancelled left nothing that is in the way.
 	s.good("video_extract_audio", source("talk.wav", `"sample_rate_hz":48000,"channels":2`))
