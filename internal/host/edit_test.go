@@ -62,6 +62,9 @@ func TestJSONThereAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := generator{t: t, newline: rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "newline"), loose: rapid.Bool().Draw(t, "loose")}
 		text := rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "lead") + g.space() + g.object(0) + g.space()
+		if _, err := anEntry.put([]byte(text), circumstance{}); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
 		thereAndBack(t, []byte(text), anEntry, another)
 	})
 }
