@@ -78,26 +78,32 @@ func TestKilledJobs(t *testing.T) {
 	}
 }
 
-// TestCanceledJob: a cancel from another process ends the job and its programs.
-func TestCanceledJob(t *testing.T) {
-	w := open(t, "")
+// working is a workspace with a job that a worker of its own is at.
+func working(t *testing.T) (w *workspace, worker *exec.Cmd, j jobDoc) {
+	t.Helper()
+	w = open(t, "")
 	clip(t, filepath.Join(w.dir, "clip.mp4"))
 	text := `{"source":{"kind":"local_file","value":"clip.mp4"},"mode":"timeline"}`
 	if err := os.WriteFile(filepath.Join(w.dir, "request.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var j jobDoc
 	runJSON(t, &j, command(t, w.dir, "jobs", "submit", "media.watch", "--input", "request.json", "--json"))
-	worker := command(t, w.dir, "jobs", "work")
+	worker = command(t, w.dir, "jobs", "work")
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for j.State != cutroom.JobRunning {
 		runJSON(t, &j, command(t, w.dir, "jobs", "get", j.ID, "--json"))
 		if j.State.Final() {
-			t.Fatalf("the job ended before it could be canceled: %+v", j)
+			t.Fatalf("the job ended too early: %+v", j)
 		}
 	}
+	return w, worker, j
+}
+
+// TestCanceledJob: a cancel from another process ends the job and its programs.
+func TestCanceledJob(t *testing.T) {
+	w, worker, j := working(t)
 	runJSON(t, &j, command(t, w.dir, "jobs", "cancel", j.ID, "--json"))
 	if j.State != cutroom.JobCanceled {
 		t.Errorf("%+v", j)
@@ -112,21 +118,7 @@ func TestCanceledJob(t *testing.T) {
 
 // TestInterruptedWorker hands its job back, and says so by its exit code.
 func TestInterruptedWorker(t *testing.T) {
-	w := open(t, "")
-	clip(t, filepath.Join(w.dir, "clip.mp4"))
-	text := `{"source":{"kind":"local_file","value":"clip.mp4"},"mode":"timeline"}`
-	if err := os.WriteFile(filepath.Join(w.dir, "request.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var j jobDoc
-	runJSON(t, &j, command(t, w.dir, "jobs", "submit", "media.watch", "--input", "request.json", "--json"))
-	worker := command(t, w.dir, "jobs", "work")
-	if err := worker.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for j.State != cutroom.JobRunning {
-		runJSON(t, &j, command(t, w.dir, "jobs", "get", j.ID, "--json"))
-	}
+	w, worker, j := working(t)
 	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -157,17 +157,23 @@ func clockRange(from cutroom.Micros, to *cutroom.Micros) string {
 	return from.Clock() + "–" + to.Clock()
 }
 
-// Fenced returns body between two marker lines that hold nonce, for a reader that
-// must tell evidence from everything else, such as a model. The caller makes a
-// new random nonce for each run; body cannot forge the end, since the nonce is
-// taken out of it. The body is neutralised by [Plain].
-func Fenced(nonce, body string) string {
-	body = Plain(body)
-	if nonce != "" {
-		// Removing can join two parts to the nonce again; each pass shortens body.
-		for strings.Contains(body, nonce) {
-			body = strings.ReplaceAll(body, nonce, "")
-		}
+// FenceRoom is how many characters [Fenced] adds, at most, to an introduction of 100.
+const FenceRoom = 200
+
+// Fenced returns body after an introduction and between two marker lines, for a reader
+// that must tell evidence from everything else, such as a model; "" for an empty body.
+// The marks are made from the run that the body shows, so that equal answers have equal
+// bytes; body cannot forge the end, since their nonce is taken out of it. The body is
+// neutralised by [Plain].
+func Fenced(run, introduction, body string) string {
+	if body == "" {
+		return ""
 	}
-	return "--- untrusted evidence " + nonce + " begins ---\n" + strings.TrimRight(body, "\n") + "\n--- untrusted evidence " + nonce + " ends ---\n"
+	nonce := string(cutroom.DigestOf([]byte("fence\n" + run)))[:12]
+	body = Plain(body)
+	// Removing can join two parts to the nonce again; each pass shortens body.
+	for strings.Contains(body, nonce) {
+		body = strings.ReplaceAll(body, nonce, "")
+	}
+	return introduction + "\n--- untrusted evidence " + nonce + " begins ---\n" + strings.TrimRight(body, "\n") + "\n--- untrusted evidence " + nonce + " ends ---\n"
 }

@@ -2,13 +2,11 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cutroom"
 	"cutroom/internal/engine"
-	"cutroom/internal/tool"
 )
 
 // jobReply is the answer of a tool that speaks of one job.
@@ -19,7 +17,7 @@ type jobReply interface {
 
 // jobResult answers what became of a job, and with the answer of the call itself once
 // it is there. Job tools list no output schema: the answer of any tool may follow.
-func (s *server) jobResult(ctx context.Context, t *tool.Tool, reply *engine.Reply, job jobReply) (*mcp.CallToolResult, error) {
+func (s *server) jobResult(ctx context.Context, reply *engine.Reply, job jobReply) (*mcp.CallToolResult, error) {
 	head := outline(reply.JSON, maxText/4)
 	if job.JobState() != cutroom.JobCompleted {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: head}}}, nil
@@ -37,5 +35,5 @@ func (s *server) jobResult(ctx context.Context, t *tool.Tool, reply *engine.Repl
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: head + "\n\n" + string(json.RawMessage(doc))}}}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: head + "\n\n" + string(doc)}}}, nil
 }

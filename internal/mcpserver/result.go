@@ -28,7 +28,7 @@ const (
 // content, or with structured content and the same facts as text.
 func (s *server) result(ctx context.Context, t *tool.Tool, reply *engine.Reply) (*mcp.CallToolResult, error) {
 	if job, ok := reply.Output.(jobReply); ok {
-		return s.jobResult(ctx, t, reply, job)
+		return s.jobResult(ctx, reply, job)
 	}
 	if t.Pictures {
 		return s.pictured(ctx, reply, "")

@@ -35,7 +35,7 @@ type Caller interface {
 type Options struct {
 	Engine    *engine.Engine
 	Jobs      Caller
-	Toolsets  []string      // see [Toolsets]; none is default
+	Toolsets  []string      // default, all, or families; none is default
 	Patience  time.Duration // of one call, before it goes on as a job; 0 is 45 s
 	Principal cutroom.Principal
 	Log       *slog.Logger

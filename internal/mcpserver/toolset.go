@@ -26,15 +26,6 @@ var defaults = []string{
 // main are the tools that a host should show its model at once.
 var main = []string{"media.watch", "media.ask"}
 
-// Toolsets names the sets that tools can be chosen by: default, all, and each family.
-func Toolsets(families []*tool.Family) []string {
-	sets := []string{defaultSet, allSet}
-	for _, f := range families {
-		sets = append(sets, f.Name)
-	}
-	return sets
-}
-
 // choose returns the tools that are listed: the default ones in their own order, then
 // the others by name. The rest can be called all the same.
 func choose(visible []*tool.Tool, sets []string) ([]*tool.Tool, error) {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"cutroom"
+	"cutroom/internal/evidence"
 	"cutroom/internal/tool"
 )
 
@@ -19,7 +20,7 @@ const mostTimes = 16
 // Show is the watch as a model reads it: what was watched and how, what is missing,
 // then the evidence as the mode has it, and how to get what did not fit.
 func (w *WatchResult) Show(room tool.Room) tool.Showing {
-	rest := room.Text - fenceRoom - tailRoom
+	rest := room.Text - evidence.FenceRoom - tailRoom
 	top := head(w.facts(rest/2), reasons(w.PartialReasons, w.Limitations), rest/2)
 	lines := w.lines()
 	p := fill(lines, rest-utf8.RuneCountInString(top))
@@ -169,7 +170,7 @@ func isPicture(a cutroom.ArtifactRef) bool { return strings.HasPrefix(a.MediaTyp
 
 // Show is the answer as a model reads it.
 func (out *AskResult) Show(room tool.Room) tool.Showing {
-	rest := room.Text - fenceRoom - tailRoom
+	rest := room.Text - evidence.FenceRoom - tailRoom
 	top := head(out.facts(rest/2), reasons(out.PartialReasons, out.Limitations), rest/2)
 	lines := relevant(out.Relevant, out.Question)
 	if out.Question == "" {
