@@ -188,7 +188,7 @@ func testProbe(t *testing.T, folder string, rows []expected) {
 	for _, r := range rows {
 		t.Run(r.file, func(t *testing.T) {
 			w := &workspace{w.Installation, t, w.dir}
-			name := w.link(filepath.Join(folder, r.file), r.file)
+			name := w.copy(filepath.Join(folder, r.file), r.file)
 			if r.code != "" {
 				e := w.fails("video.probe", video.ProbeInput{Source: local(name)}, r.code)
 				if e.Hint == "" {
@@ -230,7 +230,7 @@ func TestEveryInput(t *testing.T) {
 			}
 			t.Run(e.Name(), func(t *testing.T) {
 				w := &workspace{w.Installation, t, w.dir}
-				name := w.link(filepath.Join(folder, e.Name()), e.Name())
+				name := w.copy(filepath.Join(folder, e.Name()), e.Name())
 				w.sound(name, "video.probe", video.ProbeInput{Source: local(name), Detail: "full"})
 				modes := []media.Mode{media.Frames}
 				if testenv.Soak() {

@@ -20,9 +20,6 @@ import (
 // for its first answers meanwhile.
 const resumeAfter = time.Second
 
-// stopTime bounds the handing back of jobs when the server stops.
-const stopTime = 10 * time.Second
-
 // serveMCP opens the door for agents' hosts. Jobs go on when the host is gone; a
 // signal hands them back, for the next server of the workspace.
 func serveMCP(ctx context.Context, o cli.MCP) error {
@@ -50,12 +47,7 @@ func serveMCP(ctx context.Context, o cli.MCP) error {
 	}
 	later.Stop()
 	jobs.Drain(ctx)
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-	defer cancel()
-	if serr := jobs.Stop(stop); serr != nil {
-		o.Log.Warn("jobs", "cause", serr)
-	}
-	return err
+	return err // closing the installation hands back what a signal left
 }
 
 func serveHTTP(ctx context.Context, s *mcp.Server, o cli.MCP) error {

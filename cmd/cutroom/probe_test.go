@@ -40,7 +40,7 @@ func TestProbeOfEveryFile(t *testing.T) {
 	w := open(t, "")
 	seen := 0
 	for _, path := range paths {
-		name := w.link(path, filepath.Base(path))
+		name := w.copy(path, filepath.Base(path))
 		r, err := w.call("measure.probe", measure.ProbeInput{Inputs: []cutroom.InPath{cutroom.InPath(name)}})
 		if err != nil {
 			continue // what cannot be read is tested by its code elsewhere
@@ -319,15 +319,7 @@ func isRight(t *testing.T, dir string, rows []right) {
 	w := open(t, "")
 	var inputs []cutroom.InPath
 	for _, r := range rows {
-		// A copy: linking the file for another test meanwhile would count as a change.
-		data, err := os.ReadFile(filepath.Join(dir, r.file))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(w.dir, r.file), data, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		inputs = append(inputs, cutroom.InPath(r.file))
+		inputs = append(inputs, cutroom.InPath(w.copy(filepath.Join(dir, r.file), r.file)))
 	}
 	out := probe(w, inputs...)
 	for i, r := range rows {
@@ -347,8 +339,8 @@ func isRight(t *testing.T, dir string, rows []right) {
 func TestProbeNamesFilesAsCalled(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
-	first := w.link(filepath.Join(testenv.Real(t), "jfk.wav"), "first.wav")
-	second := w.link(filepath.Join(testenv.Real(t), "jfk.wav"), "second.wav")
+	first := w.copy(filepath.Join(testenv.Real(t), "jfk.wav"), "first.wav")
+	second := w.copy(filepath.Join(testenv.Real(t), "jfk.wav"), "second.wav")
 	for _, name := range []string{first, second, filepath.Join(w.dir, first)} {
 		if got := probe(w, cutroom.InPath(name)).Files[0].File; got != filepath.Base(name) {
 			t.Errorf("%q is called %q", name, got)

@@ -197,7 +197,7 @@ func (w *workspace) asks(c *mcp.ClientSession) {
 func TestASampleReadsWell(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
-	w.link(filepath.Join(testenv.Root(t), "testdata", "media", "demo.mp4"), "demo.mp4")
+	w.copy(filepath.Join(testenv.Root(t), "testdata", "media", "demo.mp4"), "demo.mp4")
 	c := w.host()
 	for _, mode := range []media.Mode{media.Timeline, media.Summary, media.Transcript, media.Automation, media.Frames} {
 		in := media.WatchInput{Source: local("demo.mp4"), Mode: mode}

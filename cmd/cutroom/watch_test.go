@@ -20,14 +20,14 @@ import (
 func real(t *testing.T, file string) (*workspace, string) {
 	t.Helper()
 	w := open(t, "")
-	return w, w.link(filepath.Join(testenv.Real(t), file), file)
+	return w, w.copy(filepath.Join(testenv.Real(t), file), file)
 }
 
 // made puts a built input into a new workspace.
 func made(t *testing.T, file string) (*workspace, string) {
 	t.Helper()
 	w := open(t, "")
-	return w, w.link(filepath.Join(testenv.Cases(t), file), file)
+	return w, w.copy(filepath.Join(testenv.Cases(t), file), file)
 }
 
 func (w *workspace) watch(file string, mode media.Mode) *media.WatchResult {
@@ -145,7 +145,7 @@ func TestWatchInventsNoSpeech(t *testing.T) {
 	}
 	files := []string{"noise.wav", "tones.wav", "silence.wav"}
 	for _, f := range []string{"viper.mp3", "pv_empty.wav", "pv_test_es.wav"} {
-		files = append(files, w.link(filepath.Join(testenv.Real(t), f), f))
+		files = append(files, w.copy(filepath.Join(testenv.Real(t), f), f))
 	}
 	for _, f := range files {
 		r := w.watch(f, media.Transcript)
@@ -230,7 +230,7 @@ func TestRow43Encodings(t *testing.T) {
 		{testenv.Real(t), "typical_utf16le", "utf-16le", "This is the first subtitle."},
 	}
 	for _, r := range rows {
-		name := w.link(filepath.Join(r.folder, r.file), r.file)
+		name := w.copy(filepath.Join(r.folder, r.file), r.file)
 		got := must[video.TranscriptOutput](w, "video.transcript", video.TranscriptInput{Source: local(name), Detail: "full"})
 		if got.Encoding != r.encoding || len(got.Segments) == 0 || got.Segments[0].Text != r.text || got.Method != video.Supplied {
 			t.Errorf("%s: %s %s %v", r.file, got.Encoding, got.Method, got.Segments)

@@ -190,8 +190,8 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	return i, nil
 }
 
-// stopTime bounds the handing back of jobs that nobody stopped before.
-const stopTime = 5 * time.Second
+// stopTime bounds the handing back of jobs.
+const stopTime = 10 * time.Second
 
 // Close hands back the jobs that run here and releases what the installation holds.
 func (i *Installation) Close() error {
