@@ -137,9 +137,9 @@ func openCode() client {
 			}
 		},
 		watch: func(request string) []string { return []string{"run", "--command", "watch", request} },
-		hurry: func(l *lab, _ string, _ time.Duration) error {
+		hurry: func(_ *lab, project string, _ time.Duration) error {
 			// Here the time counts from the last progress, which comes every few seconds.
-			return edit(config(l), `"small_model"`, `"experimental":{"mcp_timeout":900},"small_model"`)
+			return edit(filepath.Join(project, "opencode.json"), `"timeout": 120000`, `"timeout": 900`)
 		},
 		tool: func(name string) string { return "cutroom_" + name },
 	}
