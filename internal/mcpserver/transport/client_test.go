@@ -30,7 +30,10 @@ func busyServer(cancelled chan<- struct{}) *mcp.Server {
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil
 	})
-	s.AddTool(&mcp.Tool{Name: "until cancelled", InputSchema: object}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.AddTool(&mcp.Tool{Name: "until cancelled", InputSchema: object}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1}); err != nil {
+			return nil, err
+		}
 		<-ctx.Done()
 		cancelled <- struct{}{}
 		return nil, ctx.Err()
@@ -156,10 +159,15 @@ func useClient(t *testing.T, transport mcp.Transport, version string, cancelled 
 	// A ping is answered while a call runs; the stateless protocol has none.
 	running, hangUp := context.WithCancel(ctx)
 	called := make(chan error, 1)
+	params = &mcp.CallToolParams{Name: "until cancelled"}
+	params.SetProgressToken("begun")
 	go func() {
-		_, err := session.CallTool(running, &mcp.CallToolParams{Name: "until cancelled"})
+		_, err := session.CallTool(running, params)
 		called <- err
 	}()
+	// Over HTTP the client tells of a cancel only once the answer has begun; what it gives
+	// up before that is, to a server of sessions, a connection that broke.
+	<-progress
 	if version < modern {
 		if err := session.Ping(ctx, nil); err != nil {
 			t.Errorf("ping: %v", err)

@@ -22,10 +22,13 @@ const handshake = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"prot
 	`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 
 // stubborn is a server with a tool that takes so long to end once it is cancelled, and
-// says when it was.
-func stubborn(takes time.Duration, cancelled chan<- time.Time) *mcp.Server {
+// says when it began, unless nobody asks, and when it was cancelled.
+func stubborn(takes time.Duration, began chan<- struct{}, cancelled chan<- time.Time) *mcp.Server {
 	s := testServer()
 	s.AddTool(&mcp.Tool{Name: "stubborn", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if began != nil {
+			began <- struct{}{}
+		}
 		<-ctx.Done()
 		cancelled <- time.Now()
 		<-time.After(takes)
@@ -70,7 +73,7 @@ func TestTheEndHasItsTimes(t *testing.T) {
 			defer stop()
 			ended := make(chan error, 1)
 			in := &script{strings.NewReader(fmt.Sprintf(handshake, "2025-11-25") + fmt.Sprintf(call, "1", "stubborn") + "\n" + `{"jsonrpc":"2.0","id":2,"method":"ping"}`), end}
-			go func() { ended <- Stdio(ctx, stubborn(row.takes, cancelled), in, &out, StdioOptions{}) }()
+			go func() { ended <- Stdio(ctx, stubborn(row.takes, nil, cancelled), in, &out, StdioOptions{}) }()
 			synctest.Wait()
 			start := time.Now()
 			if row.signal {

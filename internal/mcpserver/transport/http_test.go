@@ -304,7 +304,7 @@ func TestTheEndOfASessionCancelsItsCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cancelled := make(chan time.Time, 1)
-		d := open(t, stubborn(time.Minute, cancelled), HTTPOptions{})
+		d := open(t, stubborn(time.Minute, nil, cancelled), HTTPOptions{})
 		id := d.begin("2025-06-18", true)
 		called, streamed := make(chan *http.Response, 1), make(chan *http.Response, 1)
 		go func() { called <- d.do("POST", fmt.Sprintf(call, "1", "stubborn"), id) }()
@@ -385,8 +385,8 @@ func TestListenIsForThisMachine(t *testing.T) {
 // TestListenEndsInOrder stops a server that has a call, a stream and an idle client.
 func TestListenEndsInOrder(t *testing.T) {
 	t.Parallel()
-	cancelled := make(chan time.Time, 1)
-	h, err := HTTP(stubborn(0, cancelled), HTTPOptions{Token: token})
+	began, cancelled := make(chan struct{}, 1), make(chan time.Time, 1)
+	h, err := HTTP(stubborn(0, began, cancelled), HTTPOptions{Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,8 +431,10 @@ func TestListenEndsInOrder(t *testing.T) {
 			res.Body.Close()
 		}
 	}()
-	for c := send("POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, session); c.StatusCode != http.StatusBadRequest; c = send("POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, session) {
-		c.Body.Close() // the id 1 is in flight only once the call is
+	select {
+	case <-began:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the call does not begin")
 	}
 	stop()
 	select {
