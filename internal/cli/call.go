@@ -146,10 +146,7 @@ func (a *App) showPlan(p *engine.Preview, c *calling) error {
 		}
 	}
 	if a.flags.json {
-		a.printJSON(struct {
-			DryRun bool `json:"dry_run"`
-			*engine.Preview
-		}{true, p})
+		a.printJSON(p)
 		return nil
 	}
 	a.printPlan(p)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"reflect"
 
 	"cutroom"
 	"cutroom/internal/ffmpeg"
@@ -13,13 +12,13 @@ import (
 // authorize is step 5. An ask is answered with needs_approval: the store of
 // approvals is not part of this installation yet, so no call that needs one runs.
 func (k *call) authorize(context.Context) error {
-	q := policy.Request{Principal: k.Principal, Tool: k.tool.Name, Kind: k.tool.Kind, Network: k.tool.Network}
-	_ = eachPath(reflect.ValueOf(k.in), func(v any) error {
-		if _, ok := v.(cutroom.OutPath); ok {
-			q.Writes = true
-		}
-		return nil
-	})
+	q := policy.Request{Principal: k.Principal, Tool: k.tool.Name, Kind: k.kind(), Network: k.tool.Network, Writes: len(k.outlets) > 0}
+	for _, o := range k.outlets {
+		q.Overwrite = q.Overwrite || o.exists && k.intent().Overwrite
+	}
+	if d := k.e.Policy.Ceiling(k.Principal, q.Kind); d.Effect != policy.Allow {
+		return cutroom.Errorf(cutroom.Denied, "%s: %s", k.tool.Name, d.Reason).WithHint("leave the output away, or have a person run it")
+	}
 	switch d := k.e.Policy.Decide(q); d.Effect {
 	case policy.Allow:
 	case policy.Ask:
@@ -36,6 +35,15 @@ func (k *call) authorize(context.Context) error {
 		return err
 	}
 	return k.capable()
+}
+
+// kind is the authority that the call needs: to write a file at a path of the
+// caller's is to execute, whatever the tool does otherwise.
+func (k *call) kind() cutroom.Kind {
+	if len(k.outlets) > 0 && (k.tool.Kind == cutroom.Read || k.tool.Kind == cutroom.Preview) {
+		return cutroom.Execute
+	}
+	return k.tool.Kind
 }
 
 // capable refuses a call whose tool needs a program that is not pinned here.

@@ -36,6 +36,8 @@ type call struct {
 	build   *stage.Build
 	facts   tool.Facts
 	expect  []tool.Expectation
+	outlets []outlet // paths that the caller wants files at
+	lines   []string // command lines that ran, as callers see them
 	kept    []stage.Keep
 	made    []cutroom.ArtifactRef
 	ran     []string // programs that ran
@@ -92,7 +94,8 @@ func (k *call) decode() error {
 	if err != nil {
 		return err
 	}
-	k.in = in
+	k.in = k.tool.Named(in)
+	k.DryRun = k.DryRun || k.intent().DryRun
 	if b, ok := in.(tool.Bounded); ok {
 		k.bounds = b.Bounds().Within(k.e.Limits)
 	}

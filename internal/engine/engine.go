@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/caption"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/policy"
 	"cutroom/internal/sandbox"
@@ -52,6 +53,7 @@ type Options struct {
 	Toolchain Toolchain
 	Abilities func() ffmpeg.Abilities // of the pinned ffmpeg; read when first needed
 	Languages []string                // OCR languages installed
+	Fonts     caption.Fonts           // what captions are drawn with; nil: none
 	Settings  tool.Settings
 	Policy    policy.Policy
 	Limits    tool.Bounds   // operator's maxima; zero fields are the contract's ceilings

@@ -22,6 +22,10 @@ func (v *env) Keep(name, mediaType string, at *cutroom.Micros) (cutroom.Artifact
 	return v.k.keep(name, mediaType, at)
 }
 
+func (v *env) Deliver(name, mediaType, field string) (cutroom.ArtifactRef, error) {
+	return v.k.deliverable(name, mediaType, field)
+}
+
 func (v *env) Put(name, mediaType string, data []byte, at *cutroom.Micros) (cutroom.ArtifactRef, error) {
 	return v.k.put(name, mediaType, data, at)
 }
@@ -135,8 +139,13 @@ type Preview struct {
 	Tool  string        `json:"tool"`
 	Run   string        `json:"run"`
 	Steps []PreviewStep `json:"steps"`
-	Calls []string      `json:"calls,omitempty"`
-	More  string        `json:"more,omitempty"`
+	// Commands are the steps as command lines: inputs as they lie in the workspace, and
+	// <measured> where an earlier step supplies a value.
+	Commands []string `json:"commands"`
+	Output   string   `json:"output,omitempty"` // where the result would go
+	DryRun   bool     `json:"dry_run"`
+	Calls    []string `json:"calls,omitempty"`
+	More     string   `json:"more,omitempty"`
 }
 
 // PreviewStep is one planned run of a program.
@@ -149,13 +158,19 @@ type PreviewStep struct {
 
 // preview answers a dry run.
 func (k *call) preview() error {
-	p := &Preview{Tool: k.tool.Name, Run: string(k.name.Invocation), Steps: []PreviewStep{}, Calls: k.tool.Calls}
+	p := &Preview{Tool: k.tool.Name, Run: string(k.name.Invocation), Steps: []PreviewStep{}, Commands: []string{}, DryRun: true, Calls: k.tool.Calls}
+	for _, o := range k.outlets {
+		if o.field == "output" {
+			p.Output = o.text
+		}
+	}
 	if k.tool.Body() == tool.BodyPlan {
 		plan, err := k.tool.Plan(k.facts, k.in)
 		if err != nil {
 			return err
 		}
-		for _, s := range plan.Steps {
+		for _, s := range append(plan.Steps, plan.Later...) {
+			p.Commands = append(p.Commands, k.line(s))
 			p.Steps = append(p.Steps, PreviewStep{s.Step, s.Program, showArgs(s), s.Stage})
 		}
 		if plan.Then != nil {

@@ -20,7 +20,7 @@ import (
 func (k *call) gather(ctx context.Context) error {
 	k.facts = tool.Facts{
 		Inputs: k.inputs, Programs: map[string]string{},
-		Languages: k.e.Languages, Settings: k.e.Settings,
+		Languages: k.e.Languages, Fonts: k.e.Fonts, Settings: k.e.Settings,
 	}
 	for _, p := range k.e.Registry.Programs(k.tool) {
 		if k.e.Toolchain.Fingerprint(p) != "" {
@@ -35,7 +35,7 @@ func (k *call) gather(ctx context.Context) error {
 	}
 	var bad faults
 	for i := range k.inputs {
-		if k.files[i] == nil || k.inputs[i].Frame != nil || k.inputs[i].Beside {
+		if k.files[i] == nil || k.inputs[i].Frame != nil || k.inputs[i].Beside || k.inputs[i].Plain {
 			continue
 		}
 		if err := bad.keep(ctx, k.inputs[i].Text, k.probe(ctx, &k.inputs[i])); err != nil {

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"path/filepath"
 	"reflect"
+	"strings"
 
 	"cutroom"
 	"cutroom/internal/stage"
@@ -110,8 +112,12 @@ func (k *call) normalise(v reflect.Value) reflect.Value {
 		}
 		return out
 	}
-	if p, ok := v.Interface().(cutroom.InPath); ok {
+	switch p := v.Interface().(type) {
+	case cutroom.InPath:
 		out.SetString(string(k.digestOf(string(p), cutroom.LocalFile)))
+		return out
+	case cutroom.OutPath: // where the result goes does not change it; the container does
+		out.SetString(strings.ToLower(filepath.Ext(string(p))))
 		return out
 	}
 	out.Set(v)

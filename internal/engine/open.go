@@ -25,6 +25,12 @@ func (k *call) open(ctx context.Context) error {
 	var bad faults
 	err := eachPath(reflect.ValueOf(k.in), func(v any) error {
 		switch v := v.(type) {
+		case plainPath:
+			err := bad.keep(ctx, string(v), k.openFile(ctx, string(v), false))
+			if err == nil && len(k.inputs) > 0 && k.inputs[len(k.inputs)-1].Text == string(v) {
+				k.inputs[len(k.inputs)-1].Plain = true
+			}
+			return err
 		case cutroom.InPath:
 			return bad.keep(ctx, string(v), k.openFile(ctx, string(v), false))
 		case cutroom.Source:
@@ -43,7 +49,10 @@ func (k *call) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return k.openBeside(ctx)
+	if err := k.openBeside(ctx); err != nil {
+		return err
+	}
+	return k.findOutlets()
 }
 
 // faults are what is wrong with several inputs: a caller gets them all at once, and
@@ -87,6 +96,10 @@ func (f faults) all() error {
 	return &cutroom.Error{Code: first.Code, Msg: fmt.Sprintf("%d inputs cannot be used: %s", len(f), strings.Join(texts, "; ")), Hint: first.Hint}
 }
 
+// plainPath is an input that is no media: a subtitle file, a list. Its field is tagged
+// probe:"-".
+type plainPath cutroom.InPath
+
 // eachPath calls visit for every value of a path type inside v.
 func eachPath(v reflect.Value, visit func(any) error) error {
 	switch v.Kind() {
@@ -116,10 +129,20 @@ func eachPath(v reflect.Value, visit func(any) error) error {
 			return visit(x)
 		}
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				if err := eachPath(v.Field(i), visit); err != nil {
-					return err
+			if !v.Type().Field(i).IsExported() {
+				continue
+			}
+			inner := visit
+			if v.Type().Field(i).Tag.Get("probe") == "-" {
+				inner = func(x any) error {
+					if p, ok := x.(cutroom.InPath); ok {
+						return visit(plainPath(p))
+					}
+					return visit(x)
 				}
+			}
+			if err := eachPath(v.Field(i), inner); err != nil {
+				return err
 			}
 		}
 	}

@@ -23,7 +23,11 @@ func (k *call) publish(ctx context.Context) error {
 		Parents: k.parents, Principal: k.Principal,
 	}
 	for i, a := range k.kept {
-		m.Artifacts = append(m.Artifacts, stage.Artifact{Path: a.Path, SHA256: k.made[i].SHA256, Size: k.made[i].SizeBytes, MediaType: a.MediaType, Timestamp: a.Timestamp})
+		m.Artifacts = append(m.Artifacts, stage.Artifact{Path: a.Path, SHA256: k.made[i].SHA256, Size: k.made[i].SizeBytes, MediaType: a.MediaType, Timestamp: a.Timestamp, Field: a.Field})
+	}
+	if made, ok := k.out.(tool.Maker); ok {
+		made.AsMade().Commands = k.lines
+		k.nameOutput()
 	}
 	record := k.recordOf(m)
 	k.out.(cutroom.Recordable).Recorded(record)
@@ -43,10 +47,14 @@ func (k *call) publish(ctx context.Context) error {
 		return err
 	}
 	m.Output = output
-	if _, err := k.build.Seal(ctx, m, k.kept); err != nil {
+	r, err := k.build.Seal(ctx, m, k.kept)
+	if err != nil {
 		return err
 	}
 	k.build = nil
+	if err := k.deliver(ctx, r); err != nil {
+		return err
+	}
 	return k.finish(record, false)
 }
 

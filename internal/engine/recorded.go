@@ -45,7 +45,7 @@ func (e *Engine) Answer(ctx context.Context, who cutroom.Principal, run string) 
 		return nil, cutroom.Errorf(cutroom.NotFound, "there is no recorded result %q", run)
 	}
 	k.tool, k.name = t, r.Name()
-	if err := k.answer(r, nil); err != nil {
+	if err := k.answer(ctx, r, nil); err != nil {
 		return nil, cutroom.AsError(err)
 	}
 	return k.record(), nil

@@ -42,6 +42,10 @@ func (r *results) Keep(name, mediaType string, at *cutroom.Micros) (cutroom.Arti
 	return r.k.keep(name, mediaType, at)
 }
 
+func (r *results) Deliver(name, mediaType, field string) (cutroom.ArtifactRef, error) {
+	return r.k.deliverable(name, mediaType, field)
+}
+
 func (r *results) Put(name, mediaType string, data []byte, at *cutroom.Micros) (cutroom.ArtifactRef, error) {
 	return r.k.put(name, mediaType, data, at)
 }

@@ -18,14 +18,17 @@ func (k *call) reuse(ctx context.Context) error {
 	}
 	r, gone, err := k.lookup(ctx)
 	if err != nil || r != nil && !gone {
-		return k.answer(r, err)
+		return k.answer(ctx, r, err)
 	}
 	if k.lock, err = k.e.Stage.Acquire(ctx, k.name); err != nil {
 		return err
 	}
 	r, gone, err = k.lookup(ctx)
 	if err != nil || r != nil && !gone {
-		return k.answer(r, err)
+		return k.answer(ctx, r, err)
+	}
+	if err := k.refuseExisting(); err != nil {
+		return err
 	}
 	if r != nil {
 		if err := k.e.Stage.SetAside(k.lock, r); err != nil {
@@ -48,7 +51,7 @@ func (k *call) lookup(ctx context.Context) (r *stage.Result, gone bool, err erro
 
 // answer replies with a recorded result. What depends on this very call, the
 // locator of the source, is filled in anew.
-func (k *call) answer(r *stage.Result, err error) error {
+func (k *call) answer(ctx context.Context, r *stage.Result, err error) error {
 	if err != nil {
 		return err
 	}
@@ -70,6 +73,10 @@ func (k *call) answer(r *stage.Result, err error) error {
 	}
 	if m, ok := out.(interface{ MarkReused() }); ok {
 		m.MarkReused()
+	}
+	k.nameOutput()
+	if err := k.deliver(ctx, r); err != nil {
+		return err
 	}
 	return k.finish(record, true)
 }

@@ -47,6 +47,11 @@ func (k *call) runPlan(ctx context.Context) error {
 	for phase := 0; ; phase++ {
 		r.state = plan.State
 		k.expect = append(k.expect, plan.Expect...)
+		for _, f := range plan.Files {
+			if err := k.build.Put(f.Name, f.Data); err != nil {
+				return err
+			}
+		}
 		for _, cmd := range plan.Steps {
 			res, err := k.runStep(ctx, cmd)
 			if err != nil {
@@ -74,6 +79,8 @@ func (k *call) runStep(ctx context.Context, cmd argv.Command) (argv.Result, erro
 		return argv.Result{}, fmt.Errorf("%s plans %s, which its spec does not name", k.tool.Name, cmd.Program)
 	}
 	k.progress(cutroom.Progress{Stage: cmd.Stage})
+	k.lines = append(k.lines, k.line(cmd))
+	k.report(&cmd)
 	res, err := k.start(ctx, cmd, k.build.Dir())
 	if err != nil {
 		return res, err

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"cutroom/internal/sandbox/argv"
 )
@@ -29,7 +30,47 @@ func showArgs(cmd argv.Command) []string {
 			args[i] = string(a)
 		case argv.Data:
 			args[i] = fmt.Sprintf("<data %s>", string(a))
+		case argv.Hole:
+			args[i] = "<measured>"
 		}
 	}
 	return args
+}
+
+// line is a run as one command line: inputs as they lie in the workspace, other files
+// by their names in the private folder.
+func (k *call) line(cmd argv.Command) string {
+	words := append([]string{cmd.Program}, showArgs(cmd)...)
+	for i, a := range cmd.Args {
+		switch a := a.(type) {
+		case argv.In:
+			if n := int(a); n < len(cmd.Inputs) && cmd.Inputs[n] < len(k.inputs) {
+				words[i+1] = or(k.inputs[cmd.Inputs[n]].Locator, k.inputs[cmd.Inputs[n]].Text)
+			}
+		case argv.Out:
+			words[i+1] = string(a)
+		}
+	}
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// quoted is a word as a POSIX shell reads it.
+func quoted(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=:,./@%", r)
+	}
+	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }

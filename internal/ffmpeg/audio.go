@@ -68,7 +68,7 @@ func ExtractAudio(in int, f Format, d *Document, o AudioOptions) (Extraction, er
 	}
 	args = append(args, argv.Words("-map", "[a]", "-c:a", "pcm_s16le", "-ar", fmt.Sprint(o.SampleRate), "-bitexact", "-map_metadata", "-1", "-rf64", rf64, "-f", "wav")...)
 	e.Command = argv.Command{
-		Step: "audio", Program: "ffmpeg", Inputs: []int{in}, Stage: "extracting the sound",
+		Step: "audio", Program: "ffmpeg", Inputs: f.Granted(in), Stage: "extracting the sound",
 		Args: append(args, argv.Out(o.File)), Outputs: []string{o.File},
 	}
 	return e, nil

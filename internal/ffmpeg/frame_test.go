@@ -108,7 +108,7 @@ func exact(t *testing.T, path string, n int) {
 				t.Errorf(how+": time %v: got tick %d (found %v), the frame shown then starts at %d", tg.requested, tg.pts, tg.found, pts[want])
 				continue
 			}
-			got, err := os.ReadFile(filepath.Join(r.dir, tg.file()))
+			got, err := os.ReadFile(filepath.Join(r.Dir, tg.file()))
 			if err != nil {
 				t.Error(err)
 				continue
@@ -121,7 +121,7 @@ func exact(t *testing.T, path string, n int) {
 				t.Errorf(how+": time %v: frame %d differs from the whole decode's", tg.requested, tg.pts)
 			}
 		}
-		t.Logf("%s: %d times of %d frames in %d runs", how, len(times), len(pts), r.runs)
+		t.Logf("%s: %d times of %d frames in %d runs", how, len(times), len(pts), r.Runs)
 	}
 	check("free", times, false)
 	check("seeking", times[:min(len(times), 8)], true)
@@ -188,9 +188,9 @@ func TestFramesOfARunThatEndedEarlyAreTakenAgain(t *testing.T) {
 	}
 	for c, ok := j.Next(); ok; c, ok = j.Next() {
 		res := r.run(c)
-		if r.runs == 1 {
+		if r.Runs == 1 {
 			res.Exit = exitEarly
-			written, err := filepath.Glob(filepath.Join(r.dir, "frame-*.jpg"))
+			written, err := filepath.Glob(filepath.Join(r.Dir, "frame-*.jpg"))
 			if err != nil || len(written) != 4 {
 				t.Fatalf("the first run wrote %v, %v", written, err)
 			}
@@ -205,11 +205,11 @@ func TestFramesOfARunThatEndedEarlyAreTakenAgain(t *testing.T) {
 		}
 	}
 	frames, skipped := j.Frames()
-	if len(frames) != 4 || len(skipped) > 0 || r.runs != 3 {
-		t.Fatalf("%d frames, skipped %v, in %d runs; want 4, none, 3", len(frames), skipped, r.runs)
+	if len(frames) != 4 || len(skipped) > 0 || r.Runs != 3 {
+		t.Fatalf("%d frames, skipped %v, in %d runs; want 4, none, 3", len(frames), skipped, r.Runs)
 	}
 	for _, fr := range frames {
-		if _, err := os.Stat(filepath.Join(r.dir, fr.File)); err != nil {
+		if _, err := os.Stat(filepath.Join(r.Dir, fr.File)); err != nil {
 			t.Error(err)
 		}
 		if fr.Time != fr.Requested {
@@ -241,11 +241,11 @@ func TestReferenceFrame(t *testing.T) {
 	if len(frames) != 1 || frames[0].PTS != 14000 {
 		t.Fatalf("%+v", frames)
 	}
-	if got := psnr(decodePicture(t, filepath.Join(r.dir, frames[0].FullFile)), want); got < 30 {
+	if got := psnr(decodePicture(t, filepath.Join(r.Dir, frames[0].FullFile)), want); got < 30 {
 		t.Errorf("the frame differs from its reference: %.1f dB", got)
 	}
 	frames, _ = takeFrames(t, r, f, d, testAbilities(t), FrameOptions{Times: []cutroom.Micros{Ticks(20000).Micros(d.FirstVideo().TimeBase)}, Full: true})
-	if got := psnr(decodePicture(t, filepath.Join(r.dir, frames[0].FullFile)), want); got > 30 {
+	if got := psnr(decodePicture(t, filepath.Join(r.Dir, frames[0].FullFile)), want); got > 30 {
 		t.Errorf("another frame is as near to the reference (%.1f dB): the comparison says nothing", got)
 	}
 }

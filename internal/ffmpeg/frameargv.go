@@ -50,7 +50,7 @@ func (j *FrameJob) command(through bool) argv.Command {
 		}
 	}
 	return argv.Command{
-		Step: fmt.Sprintf("frames%d", j.rounds), Program: "ffmpeg", Args: args, Inputs: []int{j.in}, MayFail: true,
+		Step: fmt.Sprintf("frames%d", j.rounds), Program: "ffmpeg", Args: args, Inputs: j.format.Granted(j.in), MayFail: true,
 		Stage: fmt.Sprintf("taking frames %d to %d of %d", len(j.all)-len(j.pending)+1, len(j.all)-len(j.pending)+len(j.batch), len(j.all)),
 	}
 }

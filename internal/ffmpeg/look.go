@@ -15,7 +15,23 @@ import (
 // input returns the options that every input gets: protocols limited to file,
 // demuxers limited to what the content is, the first of them forced.
 func (f Format) input(in argv.In) []argv.Atom {
+	if f.made != "" {
+		return append(f.limits(), argv.Word("-i"), argv.Out(f.made))
+	}
 	return append(f.limits(), argv.Word("-i"), in)
+}
+
+// Input returns the arguments that open the file as the n-th input which the command
+// is granted; for a file of the private folder n counts for nothing.
+func (f Format) Input(n int) []argv.Atom { return f.input(argv.In(n)) }
+
+// Granted returns what a command over input in of the call is granted: nothing for a
+// file of the private folder.
+func (f Format) Granted(in int) []int {
+	if f.made != "" {
+		return nil
+	}
+	return []int{in}
 }
 
 func (f Format) limits() []argv.Atom {
@@ -33,7 +49,7 @@ const maxDocument = 16 << 20
 func Look(in int, f Format) argv.Command {
 	args := argv.Words("-v", "error", "-hide_banner", "-show_format", "-show_streams", "-show_chapters", "-print_format", "json=compact=1")
 	return argv.Command{
-		Step: "look", Program: "ffprobe", Inputs: []int{in}, Stage: "reading the file's description",
+		Step: "look", Program: "ffprobe", Inputs: f.Granted(in), Stage: "reading the file's description",
 		Args:    append(args, f.input(0)...),
 		Limits:  argv.Limits{StdoutCap: maxDocument},
 		MayFail: true,

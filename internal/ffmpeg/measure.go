@@ -152,7 +152,7 @@ func (m *Measure) Next() (argv.Command, bool) {
 	}
 	args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(graph, ";")))
 	return argv.Command{
-		Step: "measure", Program: "ffmpeg", Inputs: []int{m.in}, Stage: "measuring pictures and sound",
+		Step: "measure", Program: "ffmpeg", Inputs: m.format.Granted(m.in), Stage: "measuring pictures and sound",
 		Args: append(args, outputs...), Consume: consume, MayFail: true,
 	}, true
 }

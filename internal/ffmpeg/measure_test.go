@@ -29,7 +29,7 @@ func measure(t *testing.T, path string, o MeasureOptions) *Signals {
 	r := newRunner(t, path)
 	for c, ok := m.Next(); ok; c, ok = m.Next() {
 		if err := m.Feed(r.run(c)); err != nil {
-			t.Fatalf("%v\n%s", err, tail(r.stderr))
+			t.Fatalf("%v\n%s", err, tail(r.Stderr))
 		}
 	}
 	if b, err := json.Marshal(m.Signals()); err != nil || strings.Contains(string(b), "Inf") {
@@ -284,7 +284,7 @@ func extract(t *testing.T, path string, o AudioOptions) (Extraction, []int16) {
 	}
 	r := newRunner(t, path)
 	r.run(e.Command)
-	b, err := os.ReadFile(filepath.Join(r.dir, e.File))
+	b, err := os.ReadFile(filepath.Join(r.Dir, e.File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,11 +417,11 @@ func TestColours(t *testing.T) {
 		r := newRunner(t, path)
 		frames, _ := takeFrames(t, r, f, d, a, FrameOptions{Times: []cutroom.Micros{0}, Full: true})
 		if len(frames) != 1 {
-			t.Errorf("%s: no frame\n%s", name, r.stderr)
+			t.Errorf("%s: no frame\n%s", name, r.Stderr)
 			continue
 		}
 		for _, file := range []string{frames[0].File, frames[0].FullFile} {
-			m := decodePicture(t, filepath.Join(r.dir, file))
+			m := decodePicture(t, filepath.Join(r.Dir, file))
 			r1, g1, b1, _ := m.At(m.Bounds().Dx()/2, m.Bounds().Dy()/2).RGBA()
 			for i, got := range []uint32{r1 >> 8, g1 >> 8, b1 >> 8} {
 				want := []uint8{c.want.R, c.want.G, c.want.B}[i]

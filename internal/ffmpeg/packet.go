@@ -45,7 +45,7 @@ func Packets(in int, f Format) argv.Command {
 	args := argv.Words("-v", "error", "-hide_banner", "-show_entries", "packet=stream_index,pts,dts,duration,size,flags",
 		"-print_format", "compact=p=0")
 	return argv.Command{
-		Step: "packets", Program: "ffprobe", Inputs: []int{in}, Stage: "reading the times of all packets",
+		Step: "packets", Program: "ffprobe", Inputs: f.Granted(in), Stage: "reading the times of all packets",
 		Args:    append(args, f.input(0)...),
 		Consume: []argv.Consumer{func(r io.Reader) (any, error) { return ReadPackets(r) }},
 		MayFail: true,

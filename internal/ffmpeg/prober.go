@@ -134,7 +134,7 @@ func (p *Prober) try(index int) argv.Command {
 	args = append(args, p.format.input(0)...)
 	args = append(args, argv.Words("-map", fmt.Sprintf("0:%d", index), "-frames", "1", "-f", "framecrc")...)
 	return argv.Command{
-		Step: fmt.Sprintf("try%d", index), Program: "ffmpeg", Inputs: []int{p.in}, Stage: "checking that the stream decodes",
+		Step: fmt.Sprintf("try%d", index), Program: "ffmpeg", Inputs: p.format.Granted(p.in), Stage: "checking that the stream decodes",
 		Args: append(args, argv.Pipe(0)), MayFail: true, Limits: argv.Limits{StdoutCap: 64 << 10},
 	}
 }

@@ -270,7 +270,7 @@ func TestTurnAgreesWithFfmpeg(t *testing.T) {
 		r := newRunner(t, path)
 		frames, _ := takeFrames(t, r, f, d, testAbilities(t), FrameOptions{Times: []cutroom.Micros{0}, Full: true})
 		ref := made(t, "ref.png", "-i IN0 -frames:v 1 -update 1 OUT", path)
-		if got := psnr(decodePicture(t, filepath.Join(r.dir, frames[0].FullFile)), decodePicture(t, ref)); got < 30 {
+		if got := psnr(decodePicture(t, filepath.Join(r.Dir, frames[0].FullFile)), decodePicture(t, ref)); got < 30 {
 			t.Errorf("%s: %.1f dB from ffmpeg's own turn", name, got)
 		}
 	}
@@ -299,7 +299,7 @@ func TestExifOrientation(t *testing.T) {
 		if len(frames) != 1 {
 			t.Fatalf("orientation %d: no frame", o)
 		}
-		m := decodePicture(t, filepath.Join(r.dir, frames[0].File))
+		m := decodePicture(t, filepath.Join(r.Dir, frames[0].File))
 		w, h := m.Bounds().Dx(), m.Bounds().Dy()
 		for i, at := range [][2]int{{w / 4, h / 4}, {3 * w / 4, h / 4}, {w / 4, 3 * h / 4}, {3 * w / 4, 3 * h / 4}} {
 			if g, _, _, _ := m.At(at[0], at[1]).RGBA(); int(g>>8) < want[i]-20 || int(g>>8) > want[i]+20 {

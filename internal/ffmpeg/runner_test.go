@@ -1,10 +1,7 @@
 package ffmpeg
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,107 +10,18 @@ import (
 	"testing"
 
 	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/testenv"
 )
 
-// runner starts real programs for the tests: no sandbox, the same rendering of atoms.
-type runner struct {
-	tb     testing.TB
-	dir    string   // the private folder
-	inputs []string // the call's inputs
-	runs   int
-	stderr string
-}
+// runner starts real programs for the tests.
+type runner struct{ *testenv.Runner }
 
 func newRunner(tb testing.TB, inputs ...string) *runner {
 	tb.Helper()
-	return &runner{tb: tb, dir: tb.TempDir(), inputs: inputs}
+	return &runner{testenv.NewRunner(tb, inputs...)}
 }
 
-// run renders and runs c as the sandbox does.
-func (r *runner) run(c argv.Command) argv.Result {
-	r.tb.Helper()
-	r.runs++
-	path, err := exec.LookPath(c.Program)
-	if err != nil {
-		r.tb.Fatalf("%s is needed: %v", c.Program, err)
-	}
-	table := argv.Programs()[c.Program]
-	grants := argv.GrantsOf(c, nil)
-	args, err := argv.Render(c, table, grants)
-	if err != nil {
-		r.tb.Fatal(err)
-	}
-	if err := argv.Check(table, args, grants); err != nil {
-		r.tb.Fatalf("%s %s: %v", c.Program, strings.Join(args, " "), err)
-	}
-	var files, readers []*os.File
-	for range grants.Pipes {
-		pr, pw, err := os.Pipe()
-		if err != nil {
-			r.tb.Fatal(err)
-		}
-		files, readers = append(files, pw), append(readers, pr)
-	}
-	for _, n := range c.Inputs {
-		f, err := os.Open(r.inputs[n])
-		if err != nil {
-			r.tb.Fatal(err)
-		}
-		files = append(files, f)
-	}
-	cmd := exec.CommandContext(r.tb.Context(), path, args...)
-	cmd.Dir, cmd.ExtraFiles = r.dir, files
-	var stdout, stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	res := argv.Result{Values: make([]any, len(c.Consume))}
-	var out io.ReadCloser
-	if len(c.Consume) > 0 && c.Consume[0] != nil {
-		if out, err = cmd.StdoutPipe(); err != nil {
-			r.tb.Fatal(err)
-		}
-	} else {
-		cmd.Stdout = &stdout
-	}
-	if err := cmd.Start(); err != nil {
-		r.tb.Fatal(err)
-	}
-	for _, f := range files { // the program has its own
-		_ = f.Close()
-	}
-	var wg sync.WaitGroup
-	consume := func(i int, from io.Reader) {
-		wg.Go(func() {
-			v, err := c.Consume[i](from)
-			if err != nil {
-				r.tb.Errorf("consume %d: %v", i, err)
-			}
-			res.Values[i] = v
-		})
-	}
-	if out != nil {
-		consume(0, out)
-	}
-	for i, f := range readers {
-		consume(i+1, f)
-	}
-	wg.Wait()
-	err = cmd.Wait()
-	for _, f := range readers {
-		_ = f.Close()
-	}
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		res.Exit = exit.ExitCode()
-	} else if err != nil {
-		r.tb.Fatal(err)
-	}
-	res.Stdout = stdout.Bytes()
-	r.stderr = stderr.String()
-	res.Complaints.Lines = bytes.Count(stderr.Bytes(), []byte("\n"))
-	if res.Exit != 0 && !c.MayFail {
-		r.tb.Fatalf("%s %s: exit %d\n%s", c.Program, strings.Join(args, " "), res.Exit, tail(r.stderr))
-	}
-	return res
-}
+func (r *runner) run(c argv.Command) argv.Result { return r.Run(c) }
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }
 
@@ -190,11 +98,11 @@ func probe(tb testing.TB, path string) (d *Document, f Format, runs int, err err
 	p := NewProber(0, f, size)
 	for c, ok := p.Next(); ok; c, ok = p.Next() {
 		if err := p.Feed(r.run(c)); err != nil {
-			return nil, f, r.runs, err
+			return nil, f, r.Runs, err
 		}
 	}
 	d, err = p.Document()
-	return d, f, r.runs, err
+	return d, f, r.Runs, err
 }
 
 func mustProbe(tb testing.TB, path string) (*Document, Format) {

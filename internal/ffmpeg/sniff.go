@@ -45,6 +45,15 @@ type Format struct {
 	Fragmented bool `json:"fragmented,omitempty"`
 	// Orientation is the Exif orientation of a JPEG, 1 to 8; 0 when it has none.
 	Orientation int `json:"orientation,omitempty"`
+
+	made string // a file of the private folder, in place of an input of the call
+}
+
+// MadeFormat is that of a file which a run wrote into the private folder: a demuxer is
+// forced there, too. Jobs over a file take it in place of an input's format, whose
+// number then counts for nothing.
+func MadeFormat(file string, demuxers ...string) Format {
+	return Format{Demuxers: demuxers, made: file}
 }
 
 // unreadable is the one form of "this is not media".

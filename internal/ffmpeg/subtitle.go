@@ -51,7 +51,7 @@ func Subtitles(in int, f Format, d *Document, n int, form SubtitleForm) (argv.Co
 	args = append(args, f.input(0)...)
 	args = append(args, argv.Words("-map", fmt.Sprintf("0:%d", t.Index), "-c:s", string(form), "-f", string(form))...)
 	return argv.Command{
-		Step: "subtitles", Program: "ffmpeg", Inputs: []int{in}, Stage: "extracting the subtitles",
+		Step: "subtitles", Program: "ffmpeg", Inputs: f.Granted(in), Stage: "extracting the subtitles",
 		Args: append(args, argv.Pipe(0)), Limits: argv.Limits{StdoutCap: 32 << 20},
 	}, nil
 }

@@ -96,6 +96,7 @@ type Artifact struct {
 	Size      int64           `json:"size"` // bytes
 	MediaType string          `json:"media_type"`
 	Timestamp *cutroom.Micros `json:"timestamp,omitempty"` // presentation time, when it is a frame
+	Field     string          `json:"field,omitempty"`     // input field whose path it is published at
 }
 
 // Name returns what the result is named by.

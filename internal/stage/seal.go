@@ -17,6 +17,7 @@ type Keep struct {
 	Path      string // inside the folder, forward slashes
 	MediaType string
 	Timestamp *cutroom.Micros // presentation time, when it is a frame
+	Field     string          // input field whose path the file is published at too
 }
 
 // Seal makes the build a result: it verifies and hashes the files in keep,
@@ -106,7 +107,7 @@ func (b *Build) collectOne(ctx context.Context, k Keep) (Artifact, Identity, err
 	}
 	startWriting(f)
 	digest, id, err := (*IdentityCache)(nil).Digest(ctx, f)
-	return Artifact{Path: k.Path, SHA256: digest, Size: id.Size, MediaType: k.MediaType, Timestamp: k.Timestamp}, id, err
+	return Artifact{Path: k.Path, SHA256: digest, Size: id.Size, MediaType: k.MediaType, Timestamp: k.Timestamp, Field: k.Field}, id, err
 }
 
 func outputError(p string, err error) error {

@@ -55,6 +55,12 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
+// JSONName is the JSON name of a struct's field.
+func JSONName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
 // checkType refuses what cannot be described to every host: an untyped value, a
 // member without a JSON name or a description.
 func checkType(t reflect.Type) error {
@@ -105,6 +111,7 @@ type Param struct {
 	Kind     ParamKind
 	Repeat   bool // a list: the flag repeats
 	Required bool
+	ByFlag   bool // an input that is given by flag (cli:"flag")
 	Place    bool // stands by position though it may be left out (cli:"place")
 	Default  string
 	Enum     []string
@@ -130,8 +137,9 @@ const (
 	ParamJSON   ParamKind = "json"   // a structure; only as JSON
 )
 
-// Positional says whether the parameter is given by position.
-func (p Param) Positional() bool { return p.Kind == ParamIn || p.Kind == ParamSource }
+// Positional says whether the parameter is given by position: inputs are, unless they
+// are marked cli:"flag".
+func (p Param) Positional() bool { return (p.Kind == ParamIn || p.Kind == ParamSource) && !p.ByFlag }
 
 // Params lists the leaves of t's input in declared order. Members of nested
 // structs get flags of their own name.
@@ -161,7 +169,7 @@ func paramsOf(t reflect.Type, path []string, required bool) []Param {
 		}
 		p := Param{
 			Path: at, Flag: strings.ReplaceAll(f.name, "_", "-"), Kind: kind, Repeat: repeat,
-			Required: required && !f.optional, Place: f.tag.Get("cli") == "place", Default: f.tag.Get("default"),
+			Required: required && !f.optional, Place: f.tag.Get("cli") == "place", ByFlag: f.tag.Get("cli") == "flag", Default: f.tag.Get("default"),
 			Doc: f.tag.Get("doc"), Unit: f.tag.Get("unit"), Since: f.tag.Get("since"),
 		}
 		if e := f.tag.Get("enum"); e != "" {

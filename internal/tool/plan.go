@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/caption"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/speech"
@@ -25,6 +26,7 @@ type Input struct {
 	Source  cutroom.Digest       // the media the input came from; Digest itself for a file
 	Format  ffmpeg.Format        // what the content is; zero when it was not probed
 	Media   *ffmpeg.Document     // nil when it was not probed
+	Plain   bool                 // not media: never probed
 	Inline  bool                 // text given in the call itself
 	Content string               // the inline text
 	Head    []byte               // the first bytes of a file, at most HeadLen
@@ -39,6 +41,7 @@ type Facts struct {
 	Programs  map[string]string // pinned programs: name → version line
 	Abilities ffmpeg.Abilities  // of the pinned ffmpeg
 	Languages []string          // OCR languages installed
+	Fonts     caption.Fonts     // installed fonts; nil where there are none
 	// Settings are the operator's choices that tools may see.
 	Settings Settings
 }
@@ -78,7 +81,13 @@ func (f Facts) Artifact(ref cutroom.ArtifactRef) (Input, bool) {
 // Plan is what a tool is going to do: steps of one phase, and what follows once
 // they ran.
 type Plan struct {
+	// Files are written into the private folder before the steps run: caption scripts,
+	// lists. Their names are ours.
+	Files []File
 	Steps []argv.Command
+	// Later are the steps that follow once these ran, as far as they can be told before:
+	// a dry run shows them. What a measuring step supplies is an [argv.Hole].
+	Later []argv.Command
 	// Then plans the next phase from what the steps so far left behind; nil when
 	// nothing follows. It is pure.
 	Then func(Results) (Plan, error)
@@ -86,6 +95,12 @@ type Plan struct {
 	State any
 	// Expect is what has to be true of the files afterwards.
 	Expect []Expectation
+}
+
+// File is a small file of our own making.
+type File struct {
+	Name string
+	Data []byte
 }
 
 // Expectation is one thing to prove of a file in the private folder. A zero field
@@ -121,6 +136,10 @@ type Keeper interface {
 	Keep(name, mediaType string, at *cutroom.Micros) (cutroom.ArtifactRef, error)
 	// Put writes data as an artifact.
 	Put(name, mediaType string, data []byte, at *cutroom.Micros) (cutroom.ArtifactRef, error)
+	// Deliver makes a file of the private folder an artifact that is also published at
+	// the path that the input's field (its JSON name) holds; an empty path publishes
+	// nothing.
+	Deliver(name, mediaType, field string) (cutroom.ArtifactRef, error)
 }
 
 // Env is what a Run or Compose body may use.

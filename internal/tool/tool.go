@@ -74,6 +74,10 @@ type Spec[In, Out any] struct {
 	MaxFrames   int      // operating budget of frames, 0 for none
 	Examples    []In
 
+	// Names, when set, fills in the outputs that the caller left open, from the names of
+	// the inputs.
+	Names func(In) In
+
 	Plan      func(Facts, In) (Plan, error)
 	Interpret func(Facts, In, Results) (Out, error)
 	Run       func(context.Context, Env, In) (Out, error)
@@ -122,6 +126,7 @@ type Tool struct {
 	probes    func(Facts, any) bool
 	beside    func(any, []string) []string
 	available func(any) error
+	names     func(any) any
 }
 
 // Body says which sort of body a tool has.
@@ -177,6 +182,7 @@ func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
 		t.fault = fmt.Errorf("a tool has exactly one body, Plan with Interpret, Run or Compose; this has %d", bodies)
 	}
 	t.optional(s.Deadline != nil, func() { t.deadline = func(in any) time.Duration { return s.Deadline(in.(In)) } })
+	t.optional(s.Names != nil, func() { t.names = func(in any) any { return s.Names(in.(In)) } })
 	t.optional(s.Probes != nil, func() { t.probes = func(f Facts, in any) bool { return s.Probes(f, in.(In)) } })
 	t.optional(s.Beside != nil, func() {
 		t.beside = func(in any, names []string) []string { return s.Beside(in.(In), names) }
@@ -257,6 +263,14 @@ func (t *Tool) Available(in any) error {
 		return nil
 	}
 	return t.available(in)
+}
+
+// Named fills in the outputs that the caller left open.
+func (t *Tool) Named(in any) any {
+	if t.names == nil {
+		return in
+	}
+	return t.names(in)
 }
 
 // NewOutput returns a pointer to a zero output.

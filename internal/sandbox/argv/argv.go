@@ -36,6 +36,9 @@ type (
 	Pipe int
 	// Graph is a filter graph of known filters, with no text or path of a user in it.
 	Graph string
+	// Hole is a value that an earlier step measures, named for what it is. It shows as
+	// `<measured>` in a dry run; a command with one never starts.
+	Hole string
 	// Data is a pinned data file of the program (a model, a library), by its name in
 	// the toolchain; it is rendered as the real path.
 	Data string
@@ -49,6 +52,7 @@ func (Out) atom()     {}
 func (Pipe) atom()    {}
 func (Graph) atom()   {}
 func (Data) atom()    {}
+func (Hole) atom()    {}
 
 // Words returns each of ws as a [Word].
 func Words(ws ...string) []Atom {
@@ -75,6 +79,9 @@ type Command struct {
 	// Pipe(k). A nil or missing element 0 means that standard output is kept, at most
 	// StdoutCap bytes.
 	Consume []Consumer
+	// Report, when set, is the pipe on which ffmpeg writes its progress (-progress): the
+	// engine reads it. Total is how long the output is going to be.
+	Report *Report
 	// Outputs are files that the run must leave in the private folder.
 	Outputs []string
 	Limits  Limits
@@ -85,6 +92,12 @@ type Command struct {
 	// MayFail keeps the plan going when the program exits with another code than 0;
 	// Interpret sees the code.
 	MayFail bool
+}
+
+// Report says where a program reports how far it is.
+type Report struct {
+	Pipe  int // of Consume; the engine fills that element
+	Total cutroom.Micros
 }
 
 // Limits bound one run. A zero field means the sandbox's default.

@@ -76,6 +76,8 @@ func (g Grants) render(a Atom, t Table) (string, error) {
 			return "", refuse("pipe %d has no reader", int(a))
 		}
 		return "pipe:" + strconv.Itoa(PipeFD(int(a))), nil
+	case Hole:
+		return "", refuse("%s was not measured yet", string(a))
 	case Data:
 		if p := g.Data[string(a)]; p != "" {
 			return p, nil

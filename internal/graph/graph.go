@@ -1,0 +1,174 @@
+// Package graph is the operation graph: an edit as inputs, clips, what is done with the
+// picture and the sound, and the file they become. Every rule about pictures, sound,
+// streams and containers that an edit obeys is written here once.
+//
+// It promises one encode for a whole edit, exact frame counts, and an expectation of
+// the written file that is derived from the graph. It is pure: it plans runs. It must
+// never know a tool.
+package graph
+
+import (
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+)
+
+// Graph is one edit. Its parts apply in the order of its fields.
+type Graph struct {
+	Sources    []Source
+	Clips      []Clip // what is shown, in order; at least one
+	Transition Transition
+	Picture    *Picture // nil: the output has no picture
+	Sound      *Sound   // nil: the output has no sound
+	Keep       Keep
+	Target     Target
+}
+
+// Source is one file that clips come from.
+type Source struct {
+	Input  int    // of the call
+	Made   string // or a file of the private folder, in place of Input
+	Format ffmpeg.Format
+	Media  *ffmpeg.Document
+	Name   string         // safe to show; for the edit map
+	SHA256 cutroom.Digest // for the edit map
+}
+
+// Clip is one part of a source.
+type Clip struct {
+	Source     int
+	Start, End cutroom.Micros // public axis of the source; End 0 is its end
+	// Speed is how much faster it plays: 2/1 takes half the time. Zero is 1.
+	Speed ffmpeg.Rational
+}
+
+// Transition is how neighbouring clips meet. The zero value is a cut.
+type Transition struct {
+	Kind   string // of ffmpeg's xfade: fade, wipeleft …; "" or none is a cut
+	Length cutroom.Micros
+}
+
+// Picture is what is done with the picture once the clips are joined.
+type Picture struct {
+	Stream        int  // n-th video stream, from 0 …; 0 is the one a viewer would watch
+	Copy          bool // the packets are copied: no other field may ask for a change
+	Turn          int  // 0, 90, 180, 270 clockwise, before everything else
+	FlipX, FlipY  bool
+	Crop          *Box // in display coordinates after the turn, before the fit
+	Width, Height int  // of the frame; 0: of the first clip, made even
+	Fit           Fit
+	PadColor      string          // a colour of ffmpeg; default black
+	BlurRadius    int             // of a blurred background; default 20
+	CropX, CropY  float64         // where a crop to the aspect lies: 0 left or top, 0.5 centre, 1 right or bottom
+	Centred       bool            // CropX and CropY are set; otherwise the centre holds
+	Rate          ffmpeg.Rational // zero: the first clip's rate; uneven frames of one source are kept as they are
+	Smooth        string          // in-between frames of slow motion: "", blend, interpolate
+	Burn          []string        // ASS files of the private folder, drawn over the frame in order
+}
+
+// Box is a rectangle in pixels.
+type Box struct{ X, Y, Width, Height int }
+
+// Fit is how a picture of another aspect gets into the frame.
+type Fit string
+
+// The ways to fit.
+const (
+	Pad     Fit = "pad"  // bars of PadColor
+	Cover   Fit = "crop" // what overhangs is cut off
+	Blur    Fit = "blur" // bars that show the picture, blurred
+	Stretch Fit = "stretch"
+)
+
+// Sound is what is done with the sound once the clips are joined.
+type Sound struct {
+	Tracks   Tracks
+	Stream   int  // the track that OneTrack keeps, and that voice work is done on
+	Copy     bool // the packets are copied: no other field may ask for a change
+	Work     *Work
+	Loudness *Loudness
+}
+
+// Tracks says which audio tracks the output has.
+type Tracks string
+
+// The choices.
+const (
+	AllTracks Tracks = ""    // each as it is, with its language and title
+	OneTrack  Tracks = "one" // Stream alone
+)
+
+// Loudness normalises the first kept track by two-pass loudnorm: the measured values
+// come from a pass over the same graph.
+type Loudness struct {
+	LUFS, TruePeak, Range float64
+	Measured              *Levels // nil: planned, not measured yet; compiled as <measured>
+}
+
+// Levels are what loudnorm's first pass measures. LUFS and dBTP.
+type Levels struct {
+	Integrated, TruePeak, Range, Threshold, Offset float64
+}
+
+// Keep says which other streams and facts of the (first) source stay.
+type Keep struct {
+	Subtitles, Chapters, Cover, Data, Timecode bool
+	Metadata                                   Metadata
+	// Mux adds subtitle files of the private folder as tracks.
+	Mux []Track
+}
+
+// Track is a subtitle track that is added.
+type Track struct {
+	File     string // SRT or WebVTT in the private folder
+	Language string // ISO 639-2/T where the container wants it
+	Title    string
+	Default  bool
+}
+
+// Metadata says which tags stay.
+type Metadata string
+
+// The choices.
+const (
+	KeepTags    Metadata = ""
+	PrivateTags Metadata = "private" // location, device and software tags go; title and the like stay
+	NoTags      Metadata = "none"
+)
+
+// Target is the file that is written.
+type Target struct {
+	File      string // name in the private folder, with the container's suffix
+	Container string // mp4, mov, mkv, webm, m4a, mp3, wav, flac, ogg, opus, gif
+	Video     VideoCodec
+	Audio     AudioCodec
+	Color     Color
+	MaxLength cutroom.Micros // the edit is cut off there; 0: whole
+}
+
+// VideoCodec is how the picture is encoded. Zero fields are chosen by the container
+// and the source: H.264 for SDR, 10-bit HEVC for HDR.
+type VideoCodec struct {
+	Name        string // h264, hevc, av1, vp9, prores, gif
+	Quality     int    // CRF scale of the encoder; 0: its default here (18 for h264)
+	Effort      string // preset of the encoder: medium …
+	PixelFormat string
+	Profile     string
+	Hardware    bool
+}
+
+// AudioCodec is how the sound is encoded.
+type AudioCodec struct {
+	Name     string // aac, mp3, opus, flac, pcm_s16le, vorbis; "" by container
+	Bitrate  int    // bit/s
+	Rate     int    // Hz; 0: the source's
+	Channels int    // 0: the source's layout
+}
+
+// Color is what happens to high dynamic range.
+type Color string
+
+// The choices.
+const (
+	KeepColor Color = ""    // HDR stays 10-bit with its tags
+	ToSDR     Color = "sdr" // tone-mapped and tagged BT.709
+)

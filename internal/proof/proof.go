@@ -1,0 +1,75 @@
+// Package proof says what must be true of a written file and how that is measured:
+// its description, the times of its packets, and one decode of everything in it.
+//
+// It promises that what it accepts was measured on the decoded file, never taken from
+// the program that wrote it. It is pure: it plans runs and judges what they print. It
+// must never know a tool or how the file was made.
+package proof
+
+import (
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+)
+
+// Expectation is what must be true of one file of the private folder. Zero fields
+// are not checked, unless said otherwise.
+type Expectation struct {
+	File      string // its name in the private folder
+	Container string // mp4, mov, matroska, webm, mp3, wav, flac, ogg, adts, gif …
+	Video     *Video // nil: there must be no video
+	Audio     []Audio
+	Subtitles []Subtitle // in order; there must be as many
+	Chapters  int        // as many; −1: not checked
+	Cover     bool       // cover art must be there
+	// Skew is how far the ends of picture and sound may lie apart, and their beginnings.
+	// 0: half a frame and one codec frame.
+	Skew cutroom.Micros
+	// Content compares with what the source held: when set, the file may not be wholly
+	// black, frozen or silent.
+	Content Content
+	// Loudness, when set, is measured on the first audio stream.
+	Loudness  *Loudness
+	Faststart bool // the index must lie before the media
+}
+
+// Video is what must be true of the video stream.
+type Video struct {
+	Codec                              string
+	Width, Height                      int // as shown
+	Rate                               ffmpeg.Rational
+	Frames                             int64          // decoded frames, exactly
+	First                              cutroom.Micros // presentation time of the first frame, ± half a tick
+	Length                             cutroom.Micros // ± half a frame
+	PixelFormat                        string
+	Range, Matrix, Primaries, Transfer string // tags; "-" must be absent
+	Tag                                string // hvc1
+	Rotation                           *int
+}
+
+// Audio is what must be true of one audio stream.
+type Audio struct {
+	Codec                string
+	SampleRate, Channels int
+	Length               cutroom.Micros // ± one codec frame
+	Tolerance            cutroom.Micros // in place of one codec frame
+	Language             string
+	Silent               bool // the source was silent: this may be
+}
+
+// Subtitle is what must be true of one subtitle stream.
+type Subtitle struct {
+	Codec    string
+	Language string
+	Cues     int // 0: not checked
+}
+
+// Content says what the source held, so that what appeared in the making is found.
+type Content struct {
+	NotBlack, NotFrozen, NotSilent bool
+}
+
+// Loudness is a target that was promised.
+type Loudness struct {
+	LUFS, Tolerance float64 // LU
+	TruePeak        float64 // dBTP, at most; + 0.05
+}
