@@ -1,7 +1,9 @@
 package ffmpeg
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
