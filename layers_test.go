@@ -85,6 +85,8 @@ var homes = []home{
 	{"golang.org/x/image", "internal/ocr internal/ffmpeg internal/evidence tests", "scaling and WebP"},
 	{"golang.org/x/text", "internal/evidence internal/fetch", "encodings, Unicode"},
 	{"golang.org/x/net", "internal/fetch", "IDNA (UTS 46)"},
+	{"gonum.org/v1/gonum", "internal/align internal/rhythm", "Fourier transforms"},
+	{"github.com/go-text/typesetting", "internal/font", "reads fonts and shapes text, as the renderer of captions does"},
 	{"golang.org/x/sync", "internal/engine internal/job", "one execution for equal calls"},
 
 	{"github.com/modelcontextprotocol/go-sdk", "internal/mcpserver cmd/cutroom attest tests", "the protocol of agents' hosts"},

@@ -273,7 +273,9 @@ func (r reader) scalar(p tool.Param, name, text string) (any, error) {
 		return nil, usagef("%s: %q is not a number", name, short(text))
 	case tool.ParamTime:
 		if _, err := cutroom.ParseMicros(text); err != nil {
-			return nil, usagef("%s: %s", name, err)
+			if _, label := cutroom.ParseMoment(text); label != nil {
+				return nil, usagef("%s: %s", name, err)
+			}
 		}
 		return text, nil
 	case tool.ParamIn, tool.ParamOut:

@@ -196,6 +196,8 @@ func (d *decoder) value(v reflect.Value, n node, path string, tag reflect.Struct
 		v.Set(p)
 	case t == microsType:
 		d.micros(v, n, path)
+	case t == momentType:
+		d.moment(v, n, path)
 	case t.Kind() == reflect.Struct:
 		d.object(v, n, path)
 	case t.Kind() == reflect.Slice:
@@ -248,41 +250,6 @@ func (n node) what() string {
 		return "false"
 	}
 	return "null"
-}
-
-func (d *decoder) micros(v reflect.Value, n node, path string) {
-	if n.kind != '0' && n.kind != '"' {
-		d.fault(path, "it has to be a time in seconds or as hh:mm:ss.mmm, not %s", n.what())
-		return
-	}
-	m, err := cutroom.ParseMicros(n.text)
-	if err != nil {
-		d.fault(path, "%s", err)
-		return
-	}
-	v.SetInt(int64(m))
-}
-
-// integer accepts 12, 12.0 and 1.2e1, up to 2^53-1.
-func (d *decoder) integer(v reflect.Value, n node, path string) {
-	if n.kind != '0' {
-		d.fault(path, "it has to be a whole number, not %s", n.what())
-		return
-	}
-	i, err := strconv.ParseInt(n.text, 10, 64)
-	if err != nil {
-		f, ferr := strconv.ParseFloat(n.text, 64)
-		if ferr != nil || f != float64(int64(f)) {
-			d.fault(path, "it has to be a whole number, not %s", cut(n.text))
-			return
-		}
-		i = int64(f)
-	}
-	if i > maxExact || i < -maxExact {
-		d.fault(path, "it has to lie within ±%d", int64(maxExact))
-		return
-	}
-	v.SetInt(i)
 }
 
 func (d *decoder) list(v reflect.Value, n node, path string, tag reflect.StructTag) {

@@ -19,6 +19,7 @@ type field struct {
 }
 
 var (
+	momentType  = reflect.TypeFor[cutroom.Moment]()
 	microsType  = reflect.TypeFor[cutroom.Micros]()
 	digestType  = reflect.TypeFor[cutroom.Digest]()
 	inPathType  = reflect.TypeFor[cutroom.InPath]()
@@ -183,7 +184,7 @@ func paramsOf(t reflect.Type, path []string, required bool) []Param {
 // paramKind returns "" for a struct whose members are parameters of their own.
 func paramKind(t reflect.Type) ParamKind {
 	switch t {
-	case microsType:
+	case microsType, momentType:
 		return ParamTime
 	case inPathType:
 		return ParamIn

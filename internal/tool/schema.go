@@ -26,6 +26,8 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	switch {
 	case t == microsType:
 		s.Type = "number"
+	case t == momentType:
+		s.Types = []string{"number", "string"}
 	case t == digestType:
 		s.Type, s.Pattern = "string", "^[0-9a-f]{64}$"
 	case t == ratioType:

@@ -3,14 +3,16 @@ package tools
 
 import (
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/edit"
 	"cutroom/internal/tools/job"
 	"cutroom/internal/tools/measure"
 	"cutroom/internal/tools/media"
+	"cutroom/internal/tools/review"
 	tooltools "cutroom/internal/tools/tool"
 	"cutroom/internal/tools/video"
 )
 
 // Families returns every family.
 func Families() []*tool.Family {
-	return []*tool.Family{job.Family, media.Family, measure.Family, tooltools.Family, video.Family}
+	return []*tool.Family{edit.Family, job.Family, media.Family, measure.Family, review.Family, tooltools.Family, video.Family}
 }

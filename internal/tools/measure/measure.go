@@ -1,5 +1,5 @@
 // Package measure holds the tools that measure a recording and say what was found
-// in numbers. They never judge and never write media.
+// in numbers. Some of them apply what they measured, to a new file.
 package measure
 
 import (
