@@ -47,10 +47,8 @@ func (k *call) runPlan(ctx context.Context) error {
 	for phase := 0; ; phase++ {
 		r.state = plan.State
 		k.expect = append(k.expect, plan.Expect...)
-		for _, f := range plan.Files {
-			if err := k.build.Put(f.Name, f.Data); err != nil {
-				return err
-			}
+		if err := k.write(plan.Files); err != nil {
+			return err
 		}
 		for _, cmd := range plan.Steps {
 			res, err := k.runStep(ctx, cmd)
@@ -78,6 +76,9 @@ func (k *call) runStep(ctx context.Context, cmd argv.Command) (argv.Result, erro
 	if !slices.Contains(k.tool.Needs.AllPrograms(), cmd.Program) {
 		return argv.Result{}, fmt.Errorf("%s plans %s, which its spec does not name", k.tool.Name, cmd.Program)
 	}
+	if err := k.write(cmd.Files); err != nil {
+		return argv.Result{}, err
+	}
 	k.progress(cutroom.Progress{Stage: cmd.Stage})
 	k.lines = append(k.lines, k.line(cmd))
 	k.report(&cmd)
@@ -89,6 +90,16 @@ func (k *call) runStep(ctx context.Context, cmd argv.Command) (argv.Result, erro
 		k.ran = append(k.ran, cmd.Program)
 	}
 	return res, nil
+}
+
+// write puts files of a plan's own making into the private folder.
+func (k *call) write(files []argv.File) error {
+	for _, f := range files {
+		if err := k.build.Put(f.Name, f.Data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // start runs a program with one folder; of the call's inputs it gets those that the

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +37,11 @@ func (r *Runner) Run(c argv.Command) argv.Result {
 	path, err := exec.LookPath(c.Program)
 	if err != nil {
 		r.tb.Fatalf("%s is needed: %v", c.Program, err)
+	}
+	for _, f := range c.Files {
+		if err := os.WriteFile(filepath.Join(r.Dir, f.Name), f.Data, 0o600); err != nil {
+			r.tb.Fatal(err)
+		}
 	}
 	table := argv.Programs()[c.Program]
 	grants := argv.GrantsOf(c, nil)

@@ -81,9 +81,8 @@ func (f Facts) Artifact(ref cutroom.ArtifactRef) (Input, bool) {
 // Plan is what a tool is going to do: steps of one phase, and what follows once
 // they ran.
 type Plan struct {
-	// Files are written into the private folder before the steps run: caption scripts,
-	// lists. Their names are ours.
-	Files []File
+	// Files are written into the private folder before the first step runs.
+	Files []argv.File
 	Steps []argv.Command
 	// Later are the steps that follow once these ran, as far as they can be told before:
 	// a dry run shows them. What a measuring step supplies is an [argv.Hole].
@@ -95,12 +94,6 @@ type Plan struct {
 	State any
 	// Expect is what has to be true of the files afterwards.
 	Expect []Expectation
-}
-
-// File is a small file of our own making.
-type File struct {
-	Name string
-	Data []byte
 }
 
 // Expectation is one thing to prove of a file in the private folder. A zero field

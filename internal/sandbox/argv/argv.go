@@ -82,6 +82,9 @@ type Command struct {
 	// Report, when set, is the pipe on which ffmpeg writes its progress (-progress): the
 	// engine reads it. Total is how long the output is going to be.
 	Report *Report
+	// Files are small files of our own making, written into the private folder before
+	// the run: lists, caption scripts, chapter marks.
+	Files []File
 	// Outputs are files that the run must leave in the private folder.
 	Outputs []string
 	Limits  Limits
@@ -92,6 +95,12 @@ type Command struct {
 	// MayFail keeps the plan going when the program exits with another code than 0;
 	// Interpret sees the code.
 	MayFail bool
+}
+
+// File is a small file of our own making.
+type File struct {
+	Name string // generated, in the private folder
+	Data []byte
 }
 
 // Report says where a program reports how far it is.
