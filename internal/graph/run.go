@@ -1,6 +1,13 @@
 package graph
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
 	"cutroom"
 	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
@@ -10,7 +17,7 @@ import (
 
 // Compiled is a graph as runs of ffmpeg.
 type Compiled struct {
-	Commands []argv.Command // one, but for palettes
+	Commands []argv.Command
 	Expect   proof.Expectation
 	Map      edl.Map
 	Notes    []string // choices that were made
@@ -26,24 +33,179 @@ type Result struct {
 	Dropped  []string
 }
 
-// Render runs a graph: it encodes, then proves what was written. It is a tool.Script.
-type Render struct{}
+// Render runs a graph: where frame times are kept it reads them first, then it encodes,
+// then it proves what was written. It is a tool.Script.
+type Render struct {
+	g     Graph
+	a     *ffmpeg.Abilities
+	done  *Compiled // compiled for real, or assumed while times are not read yet
+	state int
+	step  int // of the encode's commands
+	proof *proof.Proof
+}
+
+// The states of a render.
+const (
+	readTimes = iota
+	encode
+	prove
+)
 
 // NewRender compiles g for the ffmpeg that a describes. What cannot be done is an
 // error for the caller: a container that cannot hold a codec, an encoder that is not
 // there.
 func NewRender(g Graph, a ffmpeg.Abilities) (*Render, error) {
-	return nil, cutroom.Errorf(cutroom.Internal, "not here yet")
+	r := &Render{g: g, a: &a, state: encode}
+	if r.keepsTimes() {
+		r.state = readTimes
+	}
+	var err error
+	r.done, err = compile(g, nil, r.a)
+	return r, err
 }
 
-// Planned returns the runs of the encode, for a dry run.
-func (r *Render) Planned() []argv.Command { return nil }
+// keepsTimes reports whether the frames of one source keep their own times.
+func (r *Render) keepsTimes() bool {
+	return r.g.Picture != nil && !r.g.Picture.Copy && r.g.selecting()
+}
+
+// Planned returns the runs of the encode, for a dry run. Where frame times are read
+// first, those of a constant rate stand in for them.
+func (r *Render) Planned() []argv.Command {
+	var list []argv.Command
+	if r.state == readTimes {
+		list = append(list, r.times())
+	}
+	return append(list, r.done.Commands...)
+}
+
+// Expect is what must be true of the written file, to be refined before it is proved.
+func (r *Render) Expect() *proof.Expectation { return &r.done.Expect }
 
 // Next returns the next run.
-func (r *Render) Next() (argv.Command, bool) { return argv.Command{}, false }
+func (r *Render) Next() (argv.Command, bool) {
+	switch r.state {
+	case readTimes:
+		return r.times(), true
+	case encode:
+		return r.done.Commands[r.step], true
+	}
+	return r.proof.Next()
+}
 
 // Feed takes what that run left behind.
-func (r *Render) Feed(argv.Result) error { return nil }
+func (r *Render) Feed(res argv.Result) error {
+	switch r.state {
+	case readTimes:
+		frames, ok := value[[]ffmpeg.Ticks](res)
+		if !ok {
+			return fmt.Errorf("no times were read")
+		}
+		var err error
+		if r.done, err = compile(r.g, frames, r.a); err != nil {
+			return err
+		}
+		r.state = encode
+		return nil
+	case encode:
+		if r.step++; r.step == len(r.done.Commands) {
+			r.state = prove
+			r.proof = proof.New(r.done.Expect, r.a)
+		}
+		return nil
+	}
+	return r.proof.Feed(res)
+}
+
+func value[T any](res argv.Result) (T, bool) {
+	for _, v := range res.Values {
+		if t, ok := v.(T); ok {
+			return t, true
+		}
+	}
+	var zero T
+	return zero, false
+}
 
 // Result is what the run ended with, or a verification error that names what differs.
-func (r *Render) Result() (Result, error) { return Result{}, nil }
+func (r *Render) Result() (Result, error) {
+	if r.proof == nil {
+		return Result{}, fmt.Errorf("the render has not ended")
+	}
+	return Result{
+		Verified: r.proof.Rows(), Probe: r.proof.Probe(), Map: &r.done.Map, Notes: r.done.Notes, Dropped: r.done.Dropped,
+	}, r.proof.Err()
+}
+
+// times is the run that reads when the frames of the source show.
+func (r *Render) times() argv.Command {
+	s := &r.g.Sources[r.g.Clips[0].Source]
+	v, err := s.Media.VideoStream()
+	index := 0
+	if err == nil {
+		index = v.Index
+	}
+	f := s.Format
+	if s.Made != "" {
+		f = ffmpeg.MadeFormat(s.Made, s.Format.Demuxers...)
+	}
+	args := argv.Words("-v", "error", "-hide_banner", "-select_streams", strconv.Itoa(index), "-show_entries", "packet=pts,dts,flags", "-print_format", "compact=p=0")
+	return argv.Command{
+		Step: "times", Program: "ffprobe", Inputs: f.Granted(s.Input), Stage: "reading when each frame shows",
+		Args: append(args, f.Input(0)...), Consume: []argv.Consumer{readFrames}, MayFail: true,
+	}
+}
+
+// readFrames reads the presentation times of frames that are shown, sorted. Packets
+// that an edit list discards show nothing; those before the first key frame cannot be
+// decoded.
+func readFrames(r io.Reader) (any, error) {
+	var list []ffmpeg.Ticks
+	lines := bufio.NewScanner(r)
+	first := ffmpeg.Ticks(-1 << 62)
+	for lines.Scan() {
+		pts, flags, ok := framePacket(lines.Text())
+		if !ok || strings.Contains(flags, "D") {
+			continue
+		}
+		if first == -1<<62 && strings.Contains(flags, "K") {
+			first = pts
+		}
+		list = append(list, pts)
+	}
+	slices.Sort(list)
+	if first > -1<<62 {
+		i, _ := slices.BinarySearch(list, first)
+		list = list[i:]
+	}
+	return slices.Compact(list), lines.Err()
+}
+
+// framePacket reads one line of ffprobe's compact form.
+func framePacket(line string) (pts ffmpeg.Ticks, flags string, ok bool) {
+	var dts ffmpeg.Ticks
+	var hasDTS bool
+	for field := range strings.SplitSeq(line, "|") {
+		key, val, _ := strings.Cut(field, "=")
+		n, err := strconv.ParseInt(val, 10, 64)
+		switch {
+		case key == "flags":
+			flags = val
+		case err != nil:
+		case key == "pts":
+			pts, ok = ffmpeg.Ticks(n), true
+		case key == "dts":
+			dts, hasDTS = ffmpeg.Ticks(n), true
+		}
+	}
+	if !ok && hasDTS {
+		return dts, flags, true
+	}
+	return pts, flags, ok
+}
+
+// ignore reads a pipe to its end; the engine takes it over to report progress.
+func ignore(r io.Reader) (any, error) {
+	_, err := io.Copy(io.Discard, r)
+	return nil, err
+}

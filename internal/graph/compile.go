@@ -1,0 +1,261 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/edl"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/proof"
+	"cutroom/internal/sandbox/argv"
+)
+
+// compiler turns one graph into one run of ffmpeg.
+type compiler struct {
+	g         Graph
+	a         *ffmpeg.Abilities
+	selecting bool
+	line      timeline
+	rate      ffmpeg.Rational // of the conformed picture; zero: frame times are kept
+	out       frame
+	notes     []string
+	dropped   []string
+
+	inputs []input  // ffmpeg's inputs, in order
+	chains []string // of the filter graph
+	maps   []argv.Atom
+	files  []argv.File
+	expect proof.Expectation
+}
+
+// input is one -i of the run.
+type input struct {
+	source int // of the graph; −1: a file of ours
+	atoms  []argv.Atom
+}
+
+func (c *compiler) note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(c.notes, n) {
+		c.notes = append(c.notes, n)
+	}
+}
+
+func (c *compiler) drop(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(c.dropped, n) {
+		c.dropped = append(c.dropped, n)
+	}
+}
+
+// compile turns g into a run. frames are the presentation times of the picture's frames
+// of the one source whose times are kept; nil assumes a constant rate.
+func compile(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (*Compiled, error) {
+	c := &compiler{a: a}
+	if err := c.begin(g); err != nil {
+		return nil, err
+	}
+	if err := c.place(frames); err != nil {
+		return nil, err
+	}
+	if err := c.open(); err != nil {
+		return nil, err
+	}
+	video, err := c.picture()
+	if err != nil {
+		return nil, err
+	}
+	audio, err := c.sound()
+	if err != nil {
+		return nil, err
+	}
+	rest := c.streams(len(c.inputs))
+	m := c.g.editMap(c.line)
+	cmd := c.command(slices.Concat(video, audio, rest))
+	return &Compiled{Commands: []argv.Command{cmd}, Expect: c.expect, Map: m, Notes: c.notes, Dropped: c.dropped}, nil
+}
+
+// begin checks the graph as a whole.
+func (c *compiler) begin(g Graph) error {
+	if len(g.Clips) == 0 || len(g.Sources) == 0 || g.Picture == nil && g.Sound == nil {
+		return fmt.Errorf("a graph needs a clip, and a picture or sound")
+	}
+	for _, cl := range g.Clips {
+		if cl.Source < 0 || cl.Source >= len(g.Sources) {
+			return fmt.Errorf("a clip names source %d of %d", cl.Source, len(g.Sources))
+		}
+	}
+	var err error
+	if c.g, err = g.shortened(&c.notes); err != nil {
+		return err
+	}
+	c.selecting = c.g.selecting()
+	if c.copies() && !c.untouched() {
+		return fmt.Errorf("a copied stream cannot be cut: the timeline is touched")
+	}
+	c.expect = proof.Expectation{File: g.Target.File, Container: g.Target.Container, Faststart: faststart(g.Target.Container), Chapters: -1}
+	return nil
+}
+
+// copies reports whether a stream of the edit is copied by packets.
+func (c *compiler) copies() bool {
+	return c.g.Picture != nil && c.g.Picture.Copy || c.g.Sound != nil && c.g.Sound.Copy
+}
+
+// untouched reports whether the edit shows one source from beginning to end.
+func (c *compiler) untouched() bool {
+	cl := c.g.Clips[0]
+	return len(c.g.Clips) == 1 && cl.Start == 0 && cl.End == 0 && cl.speed() == ffmpeg.Rational{Num: 1, Den: 1}
+}
+
+// place lays the clips out on the timeline.
+func (c *compiler) place(frames []ffmpeg.Ticks) error {
+	var err error
+	switch {
+	case c.g.Picture == nil:
+		list, err := c.tracks()
+		if err != nil {
+			return err
+		}
+		c.line, err = c.g.soundOnly(list[0].rate)
+		return err
+	case c.selecting:
+		c.line, err = c.g.selected(frames)
+		c.rate = c.g.Picture.Rate
+	default:
+		c.rate = c.g.Picture.Rate
+		if !c.rate.Known() {
+			if c.rate, err = c.commonRate(); err != nil {
+				return err
+			}
+		}
+		c.line, err = c.g.conformed(c.rate)
+	}
+	return err
+}
+
+// commonRate is the rate of the first clip that has one; clips of other rates are
+// conformed to it, which is said.
+func (c *compiler) commonRate() (ffmpeg.Rational, error) {
+	var rate ffmpeg.Rational
+	for _, cl := range c.g.Clips {
+		v, err := c.g.Sources[cl.Source].Media.VideoStream()
+		if err != nil {
+			return rate, err
+		}
+		r := v.Video.FrameRate
+		switch {
+		case !r.Known():
+		case !rate.Known():
+			rate = nominal(r, v.Video.VFR.Variable)
+			if v.Video.VFR.Variable {
+				c.note("the frames of %s are unevenly spaced: they are brought to %s frames per second", c.g.Sources[cl.Source].Name, rate)
+			}
+		case nominal(r, v.Video.VFR.Variable) != rate:
+			c.note("%s has %s frames per second and is brought to %s, the first clip's rate", c.g.Sources[cl.Source].Name, r, rate)
+		}
+	}
+	if !rate.Known() {
+		rate = ffmpeg.Rational{Num: 25, Den: 1}
+		c.note("no clip states a frame rate: 25 frames per second are used")
+	}
+	return rate, nil
+}
+
+// nominal is the standard rate at or next above an average, for frames that are
+// unevenly spaced: no frame is lost then.
+func nominal(r ffmpeg.Rational, variable bool) ffmpeg.Rational {
+	if !variable {
+		return r
+	}
+	for _, n := range []ffmpeg.Rational{{Num: 24, Den: 1}, {Num: 25, Den: 1}, {Num: 30, Den: 1}, {Num: 50, Den: 1}, {Num: 60, Den: 1}} {
+		if r.Float() <= n.Float()+0.01 {
+			return n
+		}
+	}
+	return ffmpeg.Rational{Num: 60, Den: 1}
+}
+
+// open decides the inputs of the run: one for a selection, one for each clip
+// otherwise, then one for each bed.
+func (c *compiler) open() error {
+	if c.selecting {
+		in, err := c.opened(c.g.Clips[0].Source, c.line.parts[0].start)
+		c.inputs = append(c.inputs, in)
+		return err
+	}
+	for _, p := range c.line.parts {
+		in, err := c.opened(p.clip.Source, p.start)
+		if err != nil {
+			return err
+		}
+		c.inputs = append(c.inputs, in)
+	}
+	return nil
+}
+
+// opened opens a source for decoding from public time start on.
+func (c *compiler) opened(source int, start cutroom.Micros) (input, error) {
+	s := &c.g.Sources[source]
+	args := argv.Words("-noautorotate")
+	if c.g.Picture != nil && !c.g.Picture.Copy {
+		if v := s.Media.FirstVideo(); v != nil {
+			dec, err := v.Decoder(c.a)
+			if err != nil {
+				return input{}, err
+			}
+			args = append(args, dec...)
+		}
+	}
+	if t := s.Media.SeekBefore(start); t > 0 && !c.copies() {
+		args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
+		args = append(args, argv.Decimal(t.String()))
+	}
+	return input{source: source, atoms: args}, nil
+}
+
+// inputOf is the number of the input that part i is read from.
+func (c *compiler) inputOf(i int) int {
+	if c.selecting {
+		return 0
+	}
+	return i
+}
+
+// command assembles the run.
+func (c *compiler) command(outputs []argv.Atom) argv.Command {
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y", "-copyts")
+	var granted []int
+	for _, in := range c.inputs {
+		args = append(args, in.atoms...)
+		if in.source < 0 {
+			continue
+		}
+		s := &c.g.Sources[in.source]
+		if s.Made != "" {
+			args = append(args, ffmpeg.MadeFormat(s.Made, s.Format.Demuxers...).Input(0)...)
+			continue
+		}
+		n := slices.Index(granted, s.Input)
+		if n < 0 {
+			n = len(granted)
+			granted = append(granted, s.Input)
+		}
+		args = append(args, s.Format.Input(n)...)
+	}
+	args = append(args, argv.Words("-progress")...)
+	args = append(args, argv.Pipe(1))
+	if len(c.chains) > 0 {
+		args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(c.chains, ";")))
+	}
+	args = append(args, outputs...)
+	args = append(args, muxer(c.g.Target)...)
+	args = append(args, argv.Out(c.g.Target.File))
+	return argv.Command{
+		Step: "encode", Program: "ffmpeg", Inputs: granted, Stage: "writing " + c.g.Target.Container,
+		Args: args, Files: c.files, Consume: []argv.Consumer{nil, ignore}, Outputs: []string{c.g.Target.File},
+		Report: &argv.Report{Pipe: 1, Total: c.line.time(c.line.total)},
+	}
+}
+
+var _ = edl.Map{}

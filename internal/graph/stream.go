@@ -1,0 +1,224 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"cutroom/internal/edl"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/proof"
+	"cutroom/internal/sandbox/argv"
+)
+
+// streams plans what the output has besides picture and sound: subtitles, chapters,
+// cover art, tags. What is left out is named.
+func (c *compiler) streams(int) []argv.Atom {
+	src := &c.g.Sources[c.g.Clips[0].Source]
+	args := c.subtitles(src)
+	args = append(args, c.cover(src)...)
+	args = append(args, c.chapters(src)...)
+	args = append(args, c.tags(src)...)
+	args = append(args, c.timecode(src)...)
+	for _, s := range src.Media.Streams {
+		switch {
+		case s.CodecType == "data" || s.CodecType == "attachment":
+			c.drop("stream %d (%s %s): this edit does not carry it", s.Index, s.CodecType, s.CodecName)
+		case s.Video != nil && c.g.Picture != nil && s.Index != src.Media.FirstVideo().Index:
+			c.drop("stream %d (video %s): one picture is kept", s.Index, s.CodecName)
+		case s.Video != nil && c.g.Picture == nil:
+			c.drop("stream %d (video %s): the output has no picture", s.Index, s.CodecName)
+		case s.CodecType == "audio" && c.g.Sound == nil:
+			c.drop("stream %d (audio %s): the output has no sound", s.Index, s.CodecName)
+		}
+	}
+	return args
+}
+
+// subtitles keeps the subtitle streams while no time moved, and adds those of the
+// graph.
+func (c *compiler) subtitles(src *Source) []argv.Atom {
+	var args []argv.Atom
+	k := containers[c.g.Target.Container]
+	n := 0
+	for _, s := range src.Media.SubtitleStreams() {
+		text := s.Text != nil && *s.Text
+		why := ""
+		switch {
+		case !c.g.Keep.Subtitles:
+			why = "subtitles were not asked for"
+		case !c.untouched() || src.Media.ZeroSeconds != 0:
+			why = "its times would no longer fit; `cutroom edl remap` carries a subtitle file over"
+		case k.subtitle == "" || !text && c.g.Target.Container != "mkv":
+			why = c.g.Target.Container + " cannot hold it"
+		}
+		if why != "" {
+			c.drop("stream %d (subtitle %s): %s", s.Index, s.CodecName, why)
+			continue
+		}
+		codec := k.subtitle
+		if s.CodecName == codec || c.g.Target.Container == "mkv" && s.CodecName != "mov_text" {
+			codec = "copy"
+		}
+		args = append(args, argv.Words("-map", fmt.Sprintf("0:%d", s.Index), fmt.Sprintf("-c:s:%d", n), codec)...)
+		args = append(args, subtitleTags(n, s.Language, s.Title, false)...)
+		c.expect.Subtitles = append(c.expect.Subtitles, proof.Subtitle{Language: s.Language})
+		n++
+	}
+	for _, t := range c.g.Keep.Mux {
+		form := "srt"
+		if strings.HasSuffix(t.File, ".vtt") {
+			form = "webvtt"
+		}
+		in := len(c.inputs)
+		atoms := argv.Words("-protocol_whitelist", "file", "-f", form, "-i")
+		c.inputs = append(c.inputs, input{source: -1, atoms: append(atoms, argv.Out(t.File))})
+		args = append(args, argv.Words("-map", fmt.Sprintf("%d:0", in), fmt.Sprintf("-c:s:%d", n), k.subtitle)...)
+		args = append(args, subtitleTags(n, t.Language, t.Title, t.Default)...)
+		c.expect.Subtitles = append(c.expect.Subtitles, proof.Subtitle{Language: t.Language})
+		n++
+	}
+	return args
+}
+
+func subtitleTags(n int, language, title string, first bool) []argv.Atom {
+	var args []argv.Atom
+	if language != "" {
+		args = append(args, argv.Words(fmt.Sprintf("-metadata:s:s:%d", n), "language="+language)...)
+	}
+	if title != "" {
+		args = append(args, argv.Words(fmt.Sprintf("-metadata:s:s:%d", n), "title="+clean(title))...)
+	}
+	if first {
+		args = append(args, argv.Words(fmt.Sprintf("-disposition:s:%d", n), "default")...)
+	}
+	return args
+}
+
+// covered are the containers that carry cover art as a stream.
+var covered = []string{"mp4", "mov", "m4a", "mp3", "flac"}
+
+// cover keeps the cover art.
+func (c *compiler) cover(src *Source) []argv.Atom {
+	if len(src.Media.CoverArt) == 0 {
+		return nil
+	}
+	art := src.Media.CoverArt[0]
+	if !c.g.Keep.Cover || !slices.Contains(covered, c.g.Target.Container) || art.CodecName != "mjpeg" && art.CodecName != "png" {
+		c.drop("cover art: %s does not carry it here", c.g.Target.Container)
+		return nil
+	}
+	n := 0
+	if c.g.Picture != nil {
+		n = 1
+	}
+	c.expect.Cover = true
+	return argv.Words("-map", fmt.Sprintf("0:%d", art.Index), fmt.Sprintf("-c:v:%d", n), "copy", fmt.Sprintf("-disposition:v:%d", n), "attached_pic")
+}
+
+// chaptered are the containers that carry chapters.
+var chaptered = []string{"mp4", "mov", "mkv", "webm", "m4a", "mp3", "ogg", "opus"}
+
+// chapters carries the chapters across the edit: a chapter that is cut into becomes
+// shorter, one that is cut out is gone.
+func (c *compiler) chapters(src *Source) []argv.Atom {
+	list := moved(src.Media.Chapters, c.g.editMap(c.line))
+	if !c.g.Keep.Chapters || len(list) == 0 || !slices.Contains(chaptered, c.g.Target.Container) {
+		if len(src.Media.Chapters) > 0 {
+			c.drop("%d chapters: %s does not carry them here", len(src.Media.Chapters), c.g.Target.Container)
+		}
+		return argv.Words("-map_chapters", "-1")
+	}
+	c.files = append(c.files, argv.File{Name: "chapters.txt", Data: marks(list)})
+	in := len(c.inputs)
+	atoms := argv.Words("-protocol_whitelist", "file", "-f", "ffmetadata", "-i")
+	c.inputs = append(c.inputs, input{source: -1, atoms: append(atoms, argv.Out("chapters.txt"))})
+	c.expect.Chapters = len(list)
+	return argv.Words("-map_chapters", fmt.Sprint(in))
+}
+
+// moved are the chapters of source 0 where the edit shows them.
+func moved(chapters []ffmpeg.Chapter, m edl.Map) []ffmpeg.Chapter {
+	var list []ffmpeg.Chapter
+	for _, ch := range chapters {
+		ranges := m.Ranges(0, edl.Range{Start: ch.StartSeconds, End: ch.EndSeconds})
+		for i, r := range ranges {
+			// The parts of one chapter that meet in the edit stay one chapter.
+			if last := len(list) - 1; i > 0 && list[last].EndSeconds == r.Start {
+				list[last].EndSeconds = r.End
+				continue
+			}
+			list = append(list, ffmpeg.Chapter{StartSeconds: r.Start, EndSeconds: r.End, Title: ch.Title})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ffmpeg.Chapter) int { return int(a.StartSeconds - b.StartSeconds) })
+	return list
+}
+
+// marks writes chapters in ffmpeg's metadata form (ffmpeg-formats(1), "metadata").
+func marks(list []ffmpeg.Chapter) []byte {
+	var b strings.Builder
+	b.WriteString(";FFMETADATA1\n")
+	escape := strings.NewReplacer(`\`, `\\`, "=", `\=`, ";", `\;`, "#", `\#`)
+	for _, ch := range list {
+		fmt.Fprintf(&b, "[CHAPTER]\nTIMEBASE=1/1000000\nSTART=%d\nEND=%d\ntitle=%s\n", int64(ch.StartSeconds), int64(ch.EndSeconds), escape.Replace(clean(ch.Title)))
+	}
+	return []byte(b.String())
+}
+
+// clean is text of a file as one line of a tag.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > 500 {
+		s = string(r[:500])
+	}
+	return strings.TrimSpace(s)
+}
+
+// tags says which of the file's own tags stay.
+func (c *compiler) tags(src *Source) []argv.Atom {
+	switch c.g.Keep.Metadata {
+	case KeepTags:
+		return argv.Words("-map_metadata", "0")
+	case PrivateTags:
+		c.note("tags that can tell a place, a device, a program or a date are left out; the title stays")
+		args := argv.Words("-map_metadata", "-1", "-fflags", "+bitexact")
+		if src.Media.Title != "" {
+			args = append(args, argv.Words("-metadata", "title="+clean(src.Media.Title))...)
+		}
+		return args
+	}
+	return argv.Words("-map_metadata", "-1", "-fflags", "+bitexact")
+}
+
+// timecode labels the first frame with what the source labels it with.
+func (c *compiler) timecode(src *Source) []argv.Atom {
+	tc := src.Media.Timecode
+	if tc == nil {
+		return nil
+	}
+	if !c.g.Keep.Timecode || c.g.Picture == nil || c.g.Target.Container != "mov" && c.g.Target.Container != "mp4" {
+		c.drop("timecode %s: %s does not carry it here", tc.Start, c.g.Target.Container)
+		return nil
+	}
+	rate := src.Media.FirstVideo().Video.FrameRate
+	first, err := ffmpeg.ParseTimecode(tc.Start)
+	if err != nil || !rate.Known() || c.rate.Known() && c.rate != rate {
+		c.drop("timecode %s: it does not fit the output's frame rate", tc.Start)
+		return nil
+	}
+	base := ffmpeg.Base(rate)
+	n, err := first.Count(base)
+	if err != nil {
+		c.drop("timecode %s: %v", tc.Start, err)
+		return nil
+	}
+	n += round(int64(max(0, c.line.parts[0].start)), rate, micro)
+	return argv.Words("-timecode", ffmpeg.TimecodeOf(n, base, first.Drop).String())
+}

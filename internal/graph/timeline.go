@@ -1,0 +1,297 @@
+package graph
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"cutroom"
+	"cutroom/internal/edl"
+	"cutroom/internal/ffmpeg"
+)
+
+// timeline is where each clip stands in the edit, exactly: in whole units, which are
+// ticks of the source where its own frame times are kept, frames of the output where
+// clips are conformed to one rate, and samples where there is no picture.
+type timeline struct {
+	unit  ffmpeg.Rational // seconds per unit
+	parts []part
+	total int64 // units
+}
+
+// part is one clip on the timeline.
+type part struct {
+	clip       Clip
+	source     *Source
+	from, to   ffmpeg.Ticks   // of the picture, on the file's timeline; to is outside
+	start, end cutroom.Micros // public axis of the source, of the first frame and behind the last
+	at, length int64          // in the edit; a transition lets the next part begin before at+length
+	frames     int64          // of the picture in the output
+}
+
+// selecting reports whether the clips are parts of one source in its own order: then
+// one input, decoded once, is enough, and its frame times are kept.
+func (g *Graph) selecting() bool {
+	if g.Transition.on() && len(g.Clips) > 1 {
+		return false
+	}
+	for i, c := range g.Clips {
+		if c.Source != g.Clips[0].Source || c.speed() != (ffmpeg.Rational{Num: 1, Den: 1}) {
+			return false
+		}
+		if i > 0 && (c.Start < g.Clips[i-1].End || g.Clips[i-1].End == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t Transition) on() bool { return t.Kind != "" && t.Kind != "none" && t.Length > 0 }
+
+func (c Clip) speed() ffmpeg.Rational {
+	if !c.Speed.Known() {
+		return ffmpeg.Rational{Num: 1, Den: 1}
+	}
+	return c.Speed.Reduced()
+}
+
+// range of the clip on its source, with the end made explicit.
+func (c Clip) span(s *Source, picture bool) (a, b cutroom.Micros, err error) {
+	a, b = c.Start, c.End
+	end := s.Media.DurationSeconds
+	if v := s.Media.FirstVideo(); picture && v != nil && v.EndSeconds > 0 {
+		end = v.EndSeconds // the picture's length wins over the sound's
+	}
+	if b == 0 || b > end && end > 0 {
+		b = end
+	}
+	switch {
+	case a < 0 || end > 0 && a >= end:
+		return 0, 0, cutroom.Errorf(cutroom.Invalid, "the start %s s lies outside %s, which is %s s long", a, s.Name, end).WithHint("choose a start within the file")
+	case b <= a:
+		return 0, 0, cutroom.Errorf(cutroom.Invalid, "the end %s s has to lie after the start %s s", b, a)
+	}
+	return a, b, nil
+}
+
+// selected is the timeline of clips whose source keeps its own frame times. frames are
+// the presentation times of its frames, sorted; without them a constant rate is
+// assumed, which only a preview may do.
+func (g *Graph) selected(frames []ffmpeg.Ticks) (timeline, error) {
+	s := &g.Sources[g.Clips[0].Source]
+	v, err := s.Media.VideoStream()
+	if err != nil {
+		return timeline{}, err
+	}
+	if frames == nil {
+		frames = assumed(s.Media, v)
+	}
+	if len(frames) == 0 {
+		return timeline{}, cutroom.Errorf(cutroom.UnreadableMedia, "%s holds no frame", s.Name)
+	}
+	line := timeline{unit: v.TimeBase}
+	last := lastStep(frames, v)
+	for n, c := range g.Clips {
+		a, b, err := c.span(s, true)
+		if err != nil {
+			return line, err
+		}
+		from, to := ffmpeg.TickRange(a+s.Media.ZeroSeconds, b+s.Media.ZeroSeconds, v.TimeBase)
+		i, _ := slices.BinarySearch(frames, from)
+		j, _ := slices.BinarySearch(frames, to)
+		if c.Start == 0 {
+			i = 0 // a file that starts late starts with its first frame
+		}
+		if c.End == 0 || b >= v.EndSeconds && v.EndSeconds > 0 {
+			j = len(frames)
+		}
+		if i >= j {
+			return line, cutroom.Errorf(cutroom.Invalid, "clip %d, from %s s to %s s, holds no frame of %s", n+1, a, b, s.Name).WithHint("make it longer than a frame")
+		}
+		p := part{clip: c, source: s, from: frames[i], to: frames[j-1] + last, frames: int64(j - i), at: line.total}
+		if j < len(frames) {
+			p.to = frames[j]
+		}
+		p.length = int64(p.to - p.from)
+		p.start, p.end = s.Media.Time(v, p.from), s.Media.Time(v, p.to)
+		line.parts = append(line.parts, p)
+		line.total += p.length
+	}
+	return line, nil
+}
+
+// lastStep is how long the last frame of the file shows: as long as the commonest.
+func lastStep(frames []ffmpeg.Ticks, v *ffmpeg.Stream) ffmpeg.Ticks {
+	if v.Video.FrameRate.Known() && !v.Video.VFR.Variable {
+		if t := ffmpeg.TicksOf(frameTime(v.Video.FrameRate), v.TimeBase); t > 0 {
+			return t
+		}
+	}
+	steps := map[ffmpeg.Ticks]int{}
+	best := ffmpeg.Ticks(1)
+	for i := 1; i < len(frames); i++ {
+		d := frames[i] - frames[i-1]
+		if steps[d]++; steps[d] > steps[best] {
+			best = d
+		}
+	}
+	if len(frames) == 1 && v.DurationTicks > 0 {
+		best = v.DurationTicks
+	}
+	return best
+}
+
+func frameTime(rate ffmpeg.Rational) cutroom.Micros {
+	return cutroom.Micros((1_000_000*rate.Den + rate.Num/2) / rate.Num)
+}
+
+// assumed are the frame times of a constant rate.
+func assumed(d *ffmpeg.Document, v *ffmpeg.Stream) []ffmpeg.Ticks {
+	rate := v.Video.FrameRate
+	if !rate.Known() {
+		rate = ffmpeg.Rational{Num: 25, Den: 1}
+	}
+	n := v.Frames
+	if n <= 0 {
+		n = round(int64(d.DurationSeconds), rate, ffmpeg.Rational{Num: 1, Den: 1_000_000})
+	}
+	list := make([]ffmpeg.Ticks, 0, n)
+	for i := range n {
+		list = append(list, v.StartTicks+ffmpeg.Ticks(round(i, v.TimeBase.Inverse(), rate.Inverse())))
+	}
+	return list
+}
+
+// round is n·per·rate to the nearest whole number: n things of per each, counted at
+// rate.
+func round(n int64, rate, per ffmpeg.Rational) int64 {
+	num := new(big.Int).Mul(big.NewInt(n), big.NewInt(rate.Num))
+	num.Mul(num, big.NewInt(per.Num))
+	den := new(big.Int).Mul(big.NewInt(rate.Den), big.NewInt(per.Den))
+	num.Lsh(num, 1).Add(num, den)
+	return num.Div(num, den.Lsh(den, 1)).Int64()
+}
+
+// conformed is the timeline of clips that are brought to one frame rate.
+func (g *Graph) conformed(rate ffmpeg.Rational) (timeline, error) {
+	line := timeline{unit: rate.Inverse()}
+	over := int64(0)
+	if g.Transition.on() && len(g.Clips) > 1 {
+		over = max(1, round(int64(g.Transition.Length), rate, micro))
+	}
+	for n, c := range g.Clips {
+		s := &g.Sources[c.Source]
+		a, b, err := c.span(s, true)
+		if err != nil {
+			return line, err
+		}
+		p := part{clip: c, source: s, start: a, end: b, at: line.total}
+		sp := c.speed()
+		p.length = round(int64(b-a), ffmpeg.Rational{Num: rate.Num * sp.Den, Den: rate.Den * sp.Num}, micro)
+		p.frames = p.length
+		if p.length < 1 || over > 0 && p.length <= 2*over {
+			return line, cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", n+1, s.Name, b-a, g.Transition.Length).
+				WithHint("a clip has to be longer than two transitions; shorten them or leave it out")
+		}
+		if v := s.Media.FirstVideo(); v != nil {
+			p.from, p.to = ffmpeg.TickRange(a+s.Media.ZeroSeconds, b+s.Media.ZeroSeconds, v.TimeBase)
+			if c.Start == 0 {
+				p.from = min(p.from, v.StartTicks)
+			}
+		}
+		line.parts = append(line.parts, p)
+		line.total += p.length - over
+	}
+	line.total += over
+	return line, nil
+}
+
+var micro = ffmpeg.Rational{Num: 1, Den: 1_000_000}
+
+// soundOnly is the timeline of an edit without a picture, in samples.
+func (g *Graph) soundOnly(rate int) (timeline, error) {
+	per := ffmpeg.Rational{Num: int64(rate), Den: 1}
+	line := timeline{unit: per.Inverse()}
+	over := int64(0)
+	if g.Transition.on() && len(g.Clips) > 1 {
+		over = round(int64(g.Transition.Length), per, micro)
+	}
+	for n, c := range g.Clips {
+		s := &g.Sources[c.Source]
+		a, b, err := c.span(s, false)
+		if err != nil {
+			return line, err
+		}
+		sp := c.speed()
+		p := part{clip: c, source: s, start: a, end: b, at: line.total}
+		p.length = round(int64(b-a), ffmpeg.Rational{Num: per.Num * sp.Den, Den: sp.Num}, micro)
+		if p.length < 1 || over > 0 && p.length <= 2*over {
+			return line, cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", n+1, s.Name, b-a, g.Transition.Length).
+				WithHint("a clip has to be longer than two transitions; shorten them or leave it out")
+		}
+		line.parts = append(line.parts, p)
+		line.total += p.length - over
+	}
+	line.total += over
+	return line, nil
+}
+
+// time is where unit n lies, to the nearest microsecond.
+func (l timeline) time(n int64) cutroom.Micros {
+	return cutroom.Micros(round(n, ffmpeg.Rational{Num: 1_000_000, Den: 1}, l.unit))
+}
+
+// sample is the number of the sample at unit n.
+func (l timeline) sample(n int64, rate int) int64 {
+	return round(n, ffmpeg.Rational{Num: int64(rate), Den: 1}, l.unit)
+}
+
+// shortened is g with its clips cut off where the edit reaches its longest length.
+func (g Graph) shortened(notes *[]string) (Graph, error) {
+	most := g.Target.MaxLength
+	if most <= 0 {
+		return g, nil
+	}
+	clips := slices.Clone(g.Clips)
+	var whole cutroom.Micros
+	for i := range clips {
+		c := &clips[i]
+		a, b, err := c.span(&g.Sources[c.Source], g.Picture != nil)
+		if err != nil {
+			return g, err
+		}
+		sp := c.speed()
+		length := cutroom.Micros(round(int64(b-a), ffmpeg.Rational{Num: sp.Den, Den: 1}, ffmpeg.Rational{Num: 1, Den: sp.Num}))
+		if whole+length > most {
+			left := most - whole
+			c.Start, c.End = a, a+cutroom.Micros(round(int64(left), sp, ffmpeg.Rational{Num: 1, Den: 1}))
+			*notes = append(*notes, fmt.Sprintf("cut off at %s s, the longest that is allowed there", most))
+			g.Clips = clips[:i+1]
+			return g, nil
+		}
+		whole += length
+		if g.Transition.on() {
+			whole -= g.Transition.Length
+		}
+	}
+	return g, nil
+}
+
+// editMap says which part of which source the edit shows when.
+func (g *Graph) editMap(line timeline) edl.Map {
+	m := edl.Map{Seconds: line.time(line.total), Sources: []edl.Source{}, Segments: []edl.Segment{}}
+	number := map[int]int{}
+	for _, p := range line.parts {
+		n, seen := number[p.clip.Source]
+		if !seen {
+			n = len(m.Sources)
+			number[p.clip.Source] = n
+			m.Sources = append(m.Sources, edl.Source{Name: p.source.Name, SHA256: p.source.SHA256, Seconds: p.source.Media.DurationSeconds})
+		}
+		m.Segments = append(m.Segments, edl.Segment{
+			Source: n, SourceStart: max(0, p.start), SourceEnd: p.end,
+			Start: line.time(p.at), End: line.time(p.at + p.length),
+		})
+	}
+	return m
+}

@@ -1,0 +1,195 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/proof"
+	"cutroom/internal/sandbox/argv"
+)
+
+// picture plans the video stream of the output and what must be true of it.
+func (c *compiler) picture() ([]argv.Atom, error) {
+	p := c.g.Picture
+	if p == nil {
+		return argv.Words("-vn"), nil
+	}
+	src := c.line.parts[0].source
+	v, err := src.Media.VideoStream()
+	if err != nil {
+		return nil, err
+	}
+	if p.Copy {
+		return c.copyPicture(src, v)
+	}
+	if c.out, err = c.shape(v.Video); err != nil {
+		return nil, err
+	}
+	if c.selecting {
+		c.chains = append(c.chains, c.selectPicture(v))
+	} else if err := c.joinPicture(); err != nil {
+		return nil, err
+	}
+	enc, err := c.encodeVideo(v)
+	if err != nil {
+		return nil, err
+	}
+	c.expectPicture(v)
+	return append(argv.Words("-map", "[v]"), enc...), nil
+}
+
+// copyPicture maps the video's packets as they are.
+func (c *compiler) copyPicture(src *Source, v *ffmpeg.Stream) ([]argv.Atom, error) {
+	if !holds(c.g.Target.Container, v.CodecName) {
+		return nil, cutroom.Errorf(cutroom.Invalid, "%s cannot hold the picture as it is (%s)", c.g.Target.Container, v.CodecName).
+			WithHint("name an output with the input's suffix, or .mkv")
+	}
+	atoms := append(argv.Words("-map", fmt.Sprintf("0:%d", v.Index), "-c:v", "copy"), hvcTag(c.g.Target.Container, v.CodecName)...)
+	x := &proof.Video{Codec: v.CodecName, Frames: v.Frames, Width: v.Video.DisplayWidth, Height: v.Video.DisplayHeight, PixelFormat: v.Video.PixelFormat}
+	if v.EndSeconds > v.StartSeconds {
+		x.Length = v.EndSeconds - v.StartSeconds
+	}
+	c.expect.Video = x
+	return atoms, nil
+}
+
+// selectPicture cuts the parts of one source out of one decode; frames keep their own
+// distances unless a rate is asked for.
+func (c *compiler) selectPicture(v *ffmpeg.Stream) string {
+	parts := c.line.parts
+	head := fmt.Sprintf("[0:%d]", v.Index)
+	if len(parts) == 1 {
+		head += fmt.Sprintf("trim=start_pts=%d:end_pts=%d,setpts=PTS-STARTPTS", parts[0].from, parts[0].to)
+	} else {
+		head += fmt.Sprintf("trim=start_pts=%d:end_pts=%d,select='%s',setpts='PTS-%s'", parts[0].from, parts[len(parts)-1].to, within(parts), shift(parts))
+	}
+	chain := head + "," + c.look(v.Video, c.out, "")
+	if c.rate.Known() {
+		chain += c.atRate(c.frames())
+	}
+	return chain + c.burn() + "[v]"
+}
+
+// frames is how many frames the edit has.
+func (c *compiler) frames() int64 {
+	if c.selecting && !c.rate.Known() {
+		var n int64
+		for _, p := range c.line.parts {
+			n += p.frames
+		}
+		return n
+	}
+	if c.selecting {
+		return max(1, round(c.line.total, c.line.unit, c.rate))
+	}
+	return c.line.total
+}
+
+// atRate conforms frames to the rate, exactly n of them.
+func (c *compiler) atRate(n int64) string {
+	smooth := ""
+	switch c.g.Picture.Smooth {
+	case "blend":
+		smooth = fmt.Sprintf(",minterpolate=fps=%s:mi_mode=blend", c.rate)
+	case "interpolate":
+		smooth = fmt.Sprintf(",minterpolate=fps=%s:mi_mode=mci:mc_mode=aobmc:me_mode=bidir:vsbmc=1", c.rate)
+	}
+	return fmt.Sprintf("%s,fps=fps=%s:start_time=0,tpad=stop_mode=clone:stop=-1,trim=end_frame=%d", smooth, c.rate, n)
+}
+
+// burn draws caption scripts over the frame.
+func (c *compiler) burn() string {
+	var b strings.Builder
+	for _, name := range c.g.Picture.Burn {
+		fmt.Fprintf(&b, ",ass=filename=%s", name)
+	}
+	if b.Len() > 0 {
+		fmt.Fprintf(&b, ",format=%s%s", c.out.format, c.setColors(c.out))
+	}
+	return b.String()
+}
+
+// within is an expression that is 1 for the frames of parts: a balanced tree, since a
+// sum of ranges would be walked whole for every frame.
+func within(parts []part) string {
+	if len(parts) == 1 {
+		return fmt.Sprintf("gte(pts,%d)*lt(pts,%d)", parts[0].from, parts[0].to)
+	}
+	m := len(parts) / 2
+	return fmt.Sprintf("if(lt(pts,%d),%s,%s)", parts[m].from, within(parts[:m]), within(parts[m:]))
+}
+
+// shift is an expression for how many ticks a frame moves to the front.
+func shift(parts []part) string {
+	if len(parts) == 1 {
+		return fmt.Sprintf("(%d)", int64(parts[0].from)-parts[0].at)
+	}
+	m := len(parts) / 2
+	return fmt.Sprintf("if(lt(PTS,%d),%s,%s)", parts[m].from, shift(parts[:m]), shift(parts[m:]))
+}
+
+// joinPicture conforms the picture of every clip to one frame and one rate and lays
+// them one behind the other.
+func (c *compiler) joinPicture() error {
+	for i, p := range c.line.parts {
+		v, err := p.source.Media.VideoStream()
+		if err != nil {
+			return err
+		}
+		sp := p.clip.speed()
+		chain := fmt.Sprintf("[%d:%d]trim=start_pts=%d:end_pts=%d,setpts=(PTS-%d)*%d/%d", i, v.Index, p.from, p.to, p.from, sp.Den, sp.Num)
+		chain += "," + c.look(v.Video, c.out, fmt.Sprint(i)) + c.atRate(p.length) + fmt.Sprintf(",format=%s[p%d]", c.out.format, i)
+		c.chains = append(c.chains, chain)
+	}
+	n := len(c.line.parts)
+	end := c.burn() + "[v]"
+	switch {
+	case n == 1:
+		c.chains = append(c.chains, "[p0]null"+end)
+	case c.g.Transition.on():
+		prev := "p0"
+		for i := 1; i < n; i++ {
+			p, q := c.line.parts[i-1], c.line.parts[i]
+			next := fmt.Sprintf("[x%d]", i)
+			if i == n-1 {
+				next = end
+			}
+			c.chains = append(c.chains, fmt.Sprintf("[%s][p%d]xfade=transition=%s:duration=%s:offset=%s%s", prev, i, c.g.Transition.Kind,
+				c.line.time(p.at+p.length-q.at), c.line.time(q.at), next))
+			prev = fmt.Sprintf("x%d", i)
+		}
+	default:
+		var in strings.Builder
+		for i := range n {
+			fmt.Fprintf(&in, "[p%d]", i)
+		}
+		c.chains = append(c.chains, fmt.Sprintf("%sconcat=n=%d:v=1:a=0%s", in.String(), n, end))
+	}
+	return nil
+}
+
+// expectPicture derives what must be true of the video.
+func (c *compiler) expectPicture(v *ffmpeg.Stream) {
+	w, h := c.out.width, c.out.height
+	if s := c.out.sar; s.Known() {
+		w = int(round(int64(w), s, ffmpeg.Rational{Num: 1, Den: 1}))
+	}
+	upright := 0
+	c.expect.Video = &proof.Video{
+		Codec: c.videoCodec(v), Width: w, Height: h, Rate: c.rate, Frames: c.frames(), Length: c.line.time(c.line.total),
+		PixelFormat: c.out.format, Range: c.out.color.rng, Matrix: c.out.color.matrix, Primaries: c.out.color.primaries, Transfer: c.out.color.transfer,
+		Rotation: &upright,
+	}
+	if c.videoCodec(v) == "hevc" && (c.g.Target.Container == "mp4" || c.g.Target.Container == "mov") {
+		c.expect.Video.Tag = "hvc1"
+	}
+	if c.selecting && c.rate.Known() {
+		c.expect.Video.Length = c.timeOf(c.frames())
+	}
+}
+
+func (c *compiler) timeOf(frames int64) cutroom.Micros {
+	return cutroom.Micros(round(frames, ffmpeg.Rational{Num: 1_000_000, Den: 1}, c.rate.Inverse()))
+}
