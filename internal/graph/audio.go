@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"cutroom"
-	"cutroom/internal/ffmpeg"
 	"cutroom/internal/proof"
 	"cutroom/internal/sandbox/argv"
 )
@@ -129,6 +128,9 @@ func (c *compiler) encodeAudio(n int, t track, label string) ([]argv.Atom, error
 		Codec: codec, SampleRate: rate, Channels: t.channels, Language: t.language,
 		Length: c.line.time(c.line.total), Silent: t.silent,
 	}
+	if c.stays() {
+		x.Length, x.Tolerance = c.stayLength(t), 100_000
+	}
 	c.expect.Audio = append(c.expect.Audio, x)
 	return append(args, c.trackTags(n, t)...), nil
 }
@@ -161,5 +163,3 @@ func (c *compiler) trackTags(n int, t track) []argv.Atom {
 	}
 	return args
 }
-
-var _ = ffmpeg.Rational{}

@@ -93,6 +93,7 @@ func (c *compiler) begin(g Graph) error {
 	if c.copies() && !c.untouched() {
 		return fmt.Errorf("a copied stream cannot be cut: the timeline is touched")
 	}
+	c.recode()
 	c.expect = proof.Expectation{File: g.Target.File, Container: g.Target.Container, Faststart: faststart(g.Target.Container), Chapters: -1}
 	return nil
 }
@@ -100,6 +101,30 @@ func (c *compiler) begin(g Graph) error {
 // copies reports whether a stream of the edit is copied by packets.
 func (c *compiler) copies() bool {
 	return c.g.Picture != nil && c.g.Picture.Copy || c.g.Sound != nil && c.g.Sound.Copy
+}
+
+// stays reports whether the edit leaves the file's timeline to ffmpeg, since its picture
+// is copied, or its sound where there is no picture: no time may be touched then.
+func (c *compiler) stays() bool {
+	if c.g.Picture != nil {
+		return c.g.Picture.Copy
+	}
+	return c.g.Sound.Copy
+}
+
+// recode gives up copying the sound where the picture's times move against it: a
+// picture that begins late begins at zero once it is encoded.
+func (c *compiler) recode() {
+	if c.g.Picture == nil || c.g.Picture.Copy || c.g.Sound == nil || !c.g.Sound.Copy {
+		return
+	}
+	m := c.g.Sources[c.g.Clips[0].Source].Media
+	if v := m.FirstVideo(); v != nil && (v.StartSeconds != 0 || m.ZeroSeconds != 0 || m.StartSeconds != 0) {
+		sound := *c.g.Sound
+		sound.Copy = false
+		c.g.Sound = &sound
+		c.note("the sound is encoded anew: picture and sound of the input do not begin together")
+	}
 }
 
 // untouched reports whether the edit shows one source from beginning to end.
@@ -112,6 +137,9 @@ func (c *compiler) untouched() bool {
 func (c *compiler) place(frames []ffmpeg.Ticks) error {
 	var err error
 	switch {
+	case c.stays():
+		c.line = whole(&c.g.Sources[c.g.Clips[0].Source])
+		return nil
 	case c.g.Picture == nil:
 		list, err := c.tracks()
 		if err != nil {
@@ -207,7 +235,7 @@ func (c *compiler) opened(source int, start cutroom.Micros) (input, error) {
 			args = append(args, dec...)
 		}
 	}
-	if t := s.Media.SeekBefore(start); t > 0 && !c.copies() {
+	if t := s.Media.SeekBefore(start); t > 0 && !c.stays() {
 		args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
 		args = append(args, argv.Decimal(t.String()))
 	}
@@ -224,7 +252,11 @@ func (c *compiler) inputOf(i int) int {
 
 // command assembles the run.
 func (c *compiler) command(outputs []argv.Atom) argv.Command {
-	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y", "-copyts")
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y")
+	if !c.stays() || c.line.parts[0].source.Media.StartSeconds <= 0 {
+		// Without it ffmpeg moves the file's start to zero, the start of priming too.
+		args = append(args, argv.Word("-copyts"))
+	}
 	var granted []int
 	for _, in := range c.inputs {
 		args = append(args, in.atoms...)

@@ -209,3 +209,69 @@ func TestSoundAlone(t *testing.T) {
 		}
 	}
 }
+
+// psnr compares two files' pictures; +Inf is equality.
+func psnr(t *testing.T, a, b string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+a, "-i", "file:"+b, "-lavfi", "[0:v]format=yuv420p,setpts=N[x];[1:v]format=yuv420p,setpts=N[y];[x][y]psnr", "-f", "null", "-").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	i := strings.LastIndex(string(out), "average:")
+	if i < 0 {
+		t.Fatalf("no psnr\n%s", out)
+	}
+	return strings.Fields(string(out)[i+8:])[0]
+}
+
+func entry(t *testing.T, file, stream, entry string) string {
+	t.Helper()
+	return strings.TrimSpace(string(testenv.Run(t, "", "ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "stream="+entry, "-of", "default=nw=1:nk=1", "file:"+file)))
+}
+
+func TestCopiedPictureKeepsItsPackets(t *testing.T) {
+	t.Parallel()
+	cases := testenv.Cases(t)
+	for _, name := range []string{"base.mp4", "b33_avoffset.mp4", "b10_late.ts", "b32_longaudio.mp4", "b23_multi.mp4", "b34_sparsekf.mkv", "b01_rot90.mp4"} {
+		l := newLab(t, filepath.Join(cases, name))
+		container := "mp4"
+		if filepath.Ext(name) == ".mkv" {
+			container = "mkv"
+		}
+		out, res := l.render(graph.Graph{
+			Clips: []graph.Clip{{}}, Picture: &graph.Picture{Copy: true}, Sound: &graph.Sound{},
+			Target: graph.Target{File: "out." + container, Container: container},
+		})
+		if got := psnr(t, l.Inputs[0], out); got != "inf" {
+			t.Errorf("%s: psnr %s", name, got)
+		}
+		f1, s1 := counts(t, l.Inputs[0])
+		f2, s2 := counts(t, out)
+		t.Log(name, f1, s1, f2, s2, res.Dropped)
+		if f1 != f2 || len(s1) != len(s2) {
+			t.Errorf("%s: %d frames, %v; were %d, %v", name, f2, s2, f1, s1)
+		}
+	}
+}
+
+func TestWholeFilesKeepTheirFrames(t *testing.T) {
+	t.Parallel()
+	cases := testenv.Cases(t)
+	for _, name := range []string{"base.mp4", "b01_rot90.mp4", "b02_vfr.mp4", "b03_hlg.mp4", "b04_pq.mp4", "b05_odd.mp4", "b09_coverfirst.mp4", "b10_late.ts", "b10_editlist.mp4", "b19_nodur.webm", "b20_alpha.webm", "b22_sar.mp4", "b23_multi.mp4", "b24_tmcd.mov", "b26.gif", "b28_1frame.mp4", "b29_fullrange.mp4", "b32_longaudio.mp4", "b33_avoffset.mp4", "b34_sparsekf.mkv"} {
+		l := newLab(t, filepath.Join(cases, name))
+		g := graph.Graph{
+			Clips: []graph.Clip{{}}, Picture: &graph.Picture{}, Keep: graph.Keep{Subtitles: true, Chapters: true, Cover: true, Timecode: true},
+			Target: graph.Target{File: "out.mp4", Container: "mp4"},
+		}
+		if len(l.sources[0].Media.AudioStreams()) > 0 {
+			g.Sound = &graph.Sound{}
+		}
+		out, res := l.render(g)
+		f1, s1 := counts(t, l.Inputs[0])
+		f2, s2 := counts(t, out)
+		t.Log(name, f1, s1, f2, s2, entry(t, out, "v:0", "width,height,pix_fmt,color_range,color_space,color_transfer,color_primaries,sample_aspect_ratio,codec_name"), res.Notes, res.Dropped)
+		if f1 != f2 {
+			t.Errorf("%s: %d frames, were %d", name, f2, f1)
+		}
+	}
+}

@@ -165,11 +165,14 @@ func readFrames(r io.Reader) (any, error) {
 	first := ffmpeg.Ticks(-1 << 62)
 	for lines.Scan() {
 		pts, flags, ok := framePacket(lines.Text())
-		if !ok || strings.Contains(flags, "D") {
+		if !ok {
 			continue
 		}
 		if first == -1<<62 && strings.Contains(flags, "K") {
 			first = pts
+		}
+		if strings.Contains(flags, "D") {
+			continue
 		}
 		list = append(list, pts)
 	}

@@ -105,10 +105,27 @@ func layoutName(n int) string {
 
 // soundChains are the filters that make track t of the output, ending in [label].
 func (c *compiler) soundChains(t track, label string) ([]string, error) {
+	if c.stays() {
+		return []string{c.staySound(t, label)}, nil
+	}
 	if c.selecting {
 		return c.selectSound(t, label)
 	}
 	return c.joinSound(t, label)
+}
+
+// staySound is a track of a file whose picture is copied. ffmpeg counts from the public
+// zero; what begins late begins with silence, and nothing is cut off.
+func (c *compiler) staySound(t track, label string) string {
+	return fmt.Sprintf("[0:%d]aresample=async=1:first_pts=0[%s]", t.stream.Index, label)
+}
+
+// stayLength is how long such a track is, 0 where the file only estimates it.
+func (c *compiler) stayLength(t track) cutroom.Micros {
+	if d := c.line.parts[0].source.Media; d.FormatName == "mpegts" || d.FormatName == "mpeg" || d.DurationFrom == ffmpeg.Unknown {
+		return 0
+	}
+	return max(0, t.stream.EndSeconds)
 }
 
 // selectSound cuts the parts of one source out of one decode of its sound. A sample's

@@ -127,6 +127,9 @@ func lastStep(frames []ffmpeg.Ticks, v *ffmpeg.Stream) ffmpeg.Ticks {
 			return t
 		}
 	}
+	if d := v.StartTicks + v.DurationTicks - frames[len(frames)-1]; v.DurationTicks > 0 && d > 0 && d.Micros(v.TimeBase) <= cutroom.Second {
+		return d
+	}
 	steps := map[ffmpeg.Ticks]int{}
 	best := ffmpeg.Ticks(1)
 	for i := 1; i < len(frames); i++ {
@@ -134,9 +137,6 @@ func lastStep(frames []ffmpeg.Ticks, v *ffmpeg.Stream) ffmpeg.Ticks {
 		if steps[d]++; steps[d] > steps[best] {
 			best = d
 		}
-	}
-	if len(frames) == 1 && v.DurationTicks > 0 {
-		best = v.DurationTicks
 	}
 	return best
 }
@@ -234,6 +234,16 @@ func (g *Graph) soundOnly(rate int) (timeline, error) {
 	}
 	line.total += over
 	return line, nil
+}
+
+// whole is the timeline of a source of which a stream is copied: it stays as it is.
+func whole(s *Source) timeline {
+	length := int64(s.Media.DurationSeconds)
+	p := part{source: s, end: s.Media.DurationSeconds, length: length}
+	if v := s.Media.FirstVideo(); v != nil {
+		p.from, p.frames = v.StartTicks, v.Frames
+	}
+	return timeline{unit: micro, parts: []part{p}, total: length}
 }
 
 // time is where unit n lies, to the nearest microsecond.

@@ -1,4 +1,3 @@
-// This file goes as soon as proofs are written: delete it.
 package proof
 
 import (
