@@ -42,7 +42,7 @@ func (m *Map) ToEdit(source int, t cutroom.Micros) []cutroom.Micros {
 	var at []cutroom.Micros
 	for _, s := range m.Segments {
 		if s.Source == source && s.SourceStart <= t && t < s.SourceEnd {
-			at = append(at, s.toEdit(t))
+			at = append(at, min(max(s.toEdit(t), s.Start), s.End-1))
 		}
 	}
 	slices.Sort(at)
@@ -54,7 +54,7 @@ func (m *Map) ToEdit(source int, t cutroom.Micros) []cutroom.Micros {
 func (m *Map) ToSource(t cutroom.Micros) (source int, at cutroom.Micros, ok bool) {
 	for _, s := range slices.Backward(m.Segments) {
 		if s.Start <= t && t < s.End {
-			return s.Source, s.toSource(t), true
+			return s.Source, min(max(s.toSource(t), s.SourceStart), s.SourceEnd-1), true
 		}
 	}
 	return 0, 0, false
@@ -70,7 +70,9 @@ func (m *Map) Ranges(source int, r Range) []Range {
 			continue
 		}
 		from, to := s.toEdit(a), s.toEdit(b)
-		out = append(out, Range{min(from, to), max(from, to)})
+		if from != to {
+			out = append(out, Range{min(from, to), max(from, to)})
+		}
 	}
 	slices.SortFunc(out, func(a, b Range) int { return int(a.Start - b.Start) })
 	return out
