@@ -19,6 +19,7 @@ type calling struct {
 	timeout duration
 	dryRun  bool
 	plan    string
+	planned *engine.Planned // of apply
 }
 
 // duration is a flag that takes 90, 90s, 10m or 1h30m.
@@ -80,7 +81,7 @@ func (a *App) invoke(ctx context.Context, id string, input []byte, who cutroom.P
 	show := a.newProgress()
 	reply, err := i.Engine.Invoke(ctx, engine.Call{
 		Tool: id, Input: input, Principal: who, Timeout: time.Duration(c.timeout),
-		DryRun: c.dryRun || c.plan != "", Progress: show.update,
+		DryRun: c.dryRun || c.plan != "", Progress: show.update, Planned: c.planned,
 	})
 	show.finish()
 	if err != nil {
@@ -141,7 +142,7 @@ const exitPartial = 3
 // showPlan prints the plan of a dry run, and writes it to a new file when asked.
 func (a *App) showPlan(p *engine.Preview, c *calling) error {
 	if c.plan != "" {
-		if err := a.writeNew(c.plan, p); err != nil {
+		if err := a.writeNew(c.plan, planFile{planVersion, p}); err != nil {
 			return err
 		}
 	}

@@ -126,9 +126,31 @@ func (k *call) failure(ctx context.Context, err error) error {
 		}
 		err = stopped.WithCause(err)
 	}
-	e := cutroom.AsError(err)
+	e := k.inspectable(cutroom.AsError(err))
 	k.e.Log.Warn("call failed", "tool", k.tool.Name, "principal", k.Principal.Name, "code", e.Code, "message", e.Msg, "cause", e.Err)
 	return e
+}
+
+// inspectable keeps a file that was not what was planned for a person to look at.
+func (k *call) inspectable(e *cutroom.Error) *cutroom.Error {
+	if e.Code != cutroom.Verification || k.build == nil {
+		return e
+	}
+	if _, makes := k.tool.NewOutput().(tool.Maker); !makes {
+		return e
+	}
+	folder, err := k.build.Refuse()
+	if err != nil {
+		k.e.Log.Warn("what was refused could not be kept", "cause", err)
+		return e
+	}
+	k.build = nil
+	kept := *e
+	kept.Hint = "nothing was published; the refused file lies in " + folder + " until `cutroom prune`"
+	if e.Hint != "" {
+		kept.Hint = e.Hint + "; " + kept.Hint
+	}
+	return &kept
 }
 
 func (k *call) elapsed() time.Duration { return k.e.Now().Sub(k.started) }

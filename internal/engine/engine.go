@@ -85,6 +85,20 @@ type Call struct {
 	Timeout   time.Duration          // 0: the tool's own deadline
 	DryRun    bool                   // plan only: no program of the tool runs, nothing is recorded
 	Progress  func(cutroom.Progress) // may be nil
+	Planned   *Planned               // the plan that the call has to be, nil for any
+}
+
+// Planned is what a plan was made for: the call runs only when it is still that.
+type Planned struct {
+	Run     cutroom.Digest
+	Sources []PlannedSource
+}
+
+// PlannedSource is one input of a plan.
+type PlannedSource struct {
+	Path   string         `json:"path"` // as the caller wrote it
+	SHA256 cutroom.Digest `json:"sha256"`
+	Size   int64          `json:"size_bytes"`
 }
 
 // Reply is the answer to a call.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -136,9 +137,12 @@ func (v *env) ReadResult(ctx context.Context, ref cutroom.Ref) (tool.Reply, erro
 // Preview is what a dry run shows: the steps of the first phase, and what a call
 // of other tools would be.
 type Preview struct {
-	Tool  string        `json:"tool"`
-	Run   string        `json:"run"`
-	Steps []PreviewStep `json:"steps"`
+	Status  cutroom.Status  `json:"status"`
+	Tool    string          `json:"tool"`
+	Run     string          `json:"run"`
+	Input   json.RawMessage `json:"input"`   // as the call gave it
+	Sources []PlannedSource `json:"sources"` // with their whole hashes
+	Steps   []PreviewStep   `json:"steps"`
 	// Commands are the steps as command lines: inputs as they lie in the workspace, and
 	// <measured> where an earlier step supplies a value.
 	Commands []string `json:"commands"`
@@ -158,7 +162,10 @@ type PreviewStep struct {
 
 // preview answers a dry run.
 func (k *call) preview() error {
-	p := &Preview{Tool: k.tool.Name, Run: string(k.name.Invocation), Steps: []PreviewStep{}, Commands: []string{}, DryRun: true, Calls: k.tool.Calls}
+	p := &Preview{
+		Status: cutroom.Completed, Tool: k.tool.Name, Run: string(k.name.Invocation), Input: k.Input, Sources: k.planned(),
+		Steps: []PreviewStep{}, Commands: []string{}, DryRun: true, Calls: k.tool.Calls,
+	}
 	for _, o := range k.outlets {
 		if o.field == "output" {
 			p.Output = o.text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"cutroom"
@@ -62,7 +63,35 @@ func (k *call) key(ctx context.Context) error {
 	}
 	k.request = request
 	k.name = stage.Name{Source: k.subject(), Tool: k.tool.Name, Invocation: cutroom.DigestOf(canonical)}
+	return k.asPlanned()
+}
+
+// asPlanned refuses a call that is not what was planned any more.
+func (k *call) asPlanned() error {
+	if k.Planned == nil {
+		return nil
+	}
+	for _, s := range k.Planned.Sources {
+		i := slices.IndexFunc(k.inputs, func(in tool.Input) bool { return in.Text == s.Path })
+		if i < 0 || k.inputs[i].Digest != s.SHA256 {
+			return cutroom.Errorf(cutroom.Conflict, "%q is not the file that the plan was made for", s.Path).
+				WithHint("bring the file back, or make a new plan with --plan")
+		}
+	}
+	if k.name.Invocation != k.Planned.Run {
+		return cutroom.Errorf(cutroom.Conflict, "the call is not the one that was planned: its tool, its programs or its settings changed since").
+			WithHint("make a new plan with --plan")
+	}
 	return nil
+}
+
+// planned is what this call would be planned for.
+func (k *call) planned() []PlannedSource {
+	list := []PlannedSource{}
+	for _, in := range k.inputs {
+		list = append(list, PlannedSource{Path: in.Text, SHA256: in.Digest, Size: in.Size})
+	}
+	return list
 }
 
 // subject is the media that the result speaks of.

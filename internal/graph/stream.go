@@ -49,7 +49,7 @@ func (c *compiler) subtitles(src *Source) []argv.Atom {
 		case !c.g.Keep.Subtitles:
 			why = "subtitles were not asked for"
 		case !c.untouched() || src.Media.ZeroSeconds != 0:
-			why = "its times would no longer fit; `cutroom edl remap` carries a subtitle file over"
+			why = "its times would no longer fit the edit"
 		case k.subtitle == "" || !text && c.g.Target.Container != "mkv":
 			why = c.g.Target.Container + " cannot hold it"
 		}

@@ -82,6 +82,32 @@ func (b *Build) Open(name string) (*os.File, error) {
 	return f, nil
 }
 
+// Refuse keeps what was made for a person to look at: it moves the private folder among
+// the leftovers and returns where it lies, relative to the workspace. It never becomes
+// a result.
+func (b *Build) Refuse() (string, error) {
+	if b.done {
+		return "", errors.New("the build has ended")
+	}
+	s, p := b.private.stage, b.private
+	root, err := s.madeRoot()
+	if err != nil {
+		return "", s.fault("open", ".", err)
+	}
+	defer root.close()
+	if err := p.check(); err != nil {
+		return "", err
+	}
+	name, err := s.setAside(root, p.home, p.name, pendingFolder)
+	if err != nil {
+		return "", s.fault("keep", p.path(), err)
+	}
+	b.done = true
+	p.close()
+	s.recordLeftovers(root)
+	return s.shown(path.Join(pendingFolder, name)), nil
+}
+
 // Discard deletes the private folder. After Seal it does nothing, so that it can
 // be deferred.
 func (b *Build) Discard() error {

@@ -26,11 +26,23 @@ func follow(s Script, state any, then func(Results) (Plan, error), r Results) (P
 	default:
 		return then(r)
 	}
-	return Plan{State: state, Steps: []argv.Command{cmd}, Then: func(r Results) (Plan, error) {
+	return Plan{State: state, Steps: []argv.Command{cmd}, Later: later(s, r), Then: func(r Results) (Plan, error) {
 		res, _ := r.Step(cmd.Step)
 		if err := s.Feed(res); err != nil {
 			return Plan{}, err
 		}
 		return follow(s, state, then, r)
 	}}, nil
+}
+
+// later are the runs behind the first, for a dry run, when the script can tell them.
+func later(s Script, r Results) []argv.Command {
+	p, ok := s.(interface{ Planned() []argv.Command })
+	if !ok || r != nil {
+		return nil
+	}
+	if list := p.Planned(); len(list) > 1 {
+		return list[1:]
+	}
+	return nil
 }
