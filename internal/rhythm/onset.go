@@ -49,7 +49,6 @@ type Onsets struct {
 	buf    []float64
 	coeffs []complex128
 	next   int
-	flux   []float64 // of the latest steps, to smooth
 }
 
 const (
