@@ -21,6 +21,12 @@ type MeasureOptions struct {
 	SampleEvery                     cutroom.Micros // distance of samples; default and least 0.5 s
 	MaxSamples                      int            // default 7200; longer files are sampled further apart
 	Abilities                       *Abilities     // of the ffmpeg that runs; nil stands for 5.1 or newer
+
+	// See gets every frame in order while the run goes on; Hear the sound, the mean of
+	// all channels at the stream's own rate, in order. What they get is theirs until
+	// they return. Each is called by one goroutine at a time, and not after Feed.
+	See  func(*Glance)
+	Hear func(mono []float32)
 }
 
 // measurePlan is the options with their defaults, for one file.
@@ -48,6 +54,7 @@ type Measure struct {
 	audio  *Stream
 	grey   greySize
 	step   Ticks
+	track  *track
 	state  int // 0 to run, 1 fed
 	result Signals
 }
@@ -58,8 +65,8 @@ type Measure struct {
 func NewMeasure(in int, f Format, d *Document, o MeasureOptions) (*Measure, error) {
 	m := &Measure{in: in, format: f, doc: d, opts: o}
 	var err error
-	pictures := o.Scenes || o.Black || o.Freeze || o.Samples
-	sound := o.Silence || o.Loudness || o.Envelope
+	pictures := o.Scenes || o.Black || o.Freeze || o.Samples || o.See != nil
+	sound := o.Silence || o.Loudness || o.Envelope || o.Hear != nil
 	if !pictures && !sound {
 		return nil, cutroom.Errorf(cutroom.Invalid, "nothing to measure was named")
 	}
@@ -81,6 +88,9 @@ func NewMeasure(in int, f Format, d *Document, o MeasureOptions) (*Measure, erro
 	if m.video != nil {
 		m.grey = greyOf(m.video.Video)
 		m.step = max(1, TicksOf(m.plan.everySample-5000, m.video.TimeBase))
+		if o.See != nil {
+			m.track = newTrack(m)
+		}
 	}
 	return m, nil
 }
@@ -138,11 +148,13 @@ func (m *Measure) Next() (argv.Command, bool) {
 	if m.video != nil {
 		graph = append(graph, m.pictureGraph())
 		consume[0] = m.readPictures
-		consume = append(consume, m.readGrey)
-		outputs = append(outputs, argv.Words("-map", "[v]")...)
-		outputs = append(outputs, m.opts.Abilities.FrameRateMode("passthrough")...)
-		outputs = append(outputs, argv.Words("-c:v", "rawvideo", "-f", "rawvideo")...)
-		outputs = append(outputs, argv.Pipe(len(consume)-1))
+		for _, p := range m.picturePipes() {
+			consume = append(consume, p.consume)
+			outputs = append(outputs, argv.Words("-map", p.label)...)
+			outputs = append(outputs, m.opts.Abilities.FrameRateMode("passthrough")...)
+			outputs = append(outputs, argv.Words("-c:v", "rawvideo", "-f", "rawvideo")...)
+			outputs = append(outputs, argv.Pipe(len(consume)-1))
+		}
 	}
 	if m.audio != nil {
 		graph = append(graph, m.soundGraph())
@@ -167,7 +179,7 @@ func (m *Measure) pictureGraph() string {
 	}
 	chain = append(chain, "metadata=mode=delete", // a file's own tags could imitate measurements
 		fmt.Sprintf("scale=%d:%d:flags=fast_bilinear", m.grey.w, m.grey.h), "format=yuv420p")
-	if m.opts.Scenes {
+	if m.opts.Scenes || m.track != nil {
 		chain = append(chain, "scdet=t=100")
 	}
 	if m.opts.Black {
@@ -176,9 +188,33 @@ func (m *Measure) pictureGraph() string {
 	if m.opts.Freeze {
 		chain = append(chain, fmt.Sprintf("freezedetect=n=-60dB:d=%s", decimal(m.plan.freezeFor)))
 	}
-	chain = append(chain, "metadata=mode=add:key=cutroom:value=0", "metadata=mode=print:file=-",
-		fmt.Sprintf(`select=isnan(prev_selected_pts)+gte(pts-prev_selected_pts\,%d)`, m.step), "format=gray")
-	return fmt.Sprintf("[0:%d]", m.video.Index) + strings.Join(chain, ",") + "[v]"
+	chain = append(chain, "metadata=mode=add:key=cutroom:value=0", "metadata=mode=print:file=-")
+	whole := fmt.Sprintf("[0:%d]", m.video.Index) + strings.Join(chain, ",")
+	every := fmt.Sprintf(`select=isnan(prev_selected_pts)+gte(pts-prev_selected_pts\,%d),format=gray[v]`, m.step)
+	switch {
+	case m.track == nil:
+		return whole + "," + every
+	case m.opts.Samples:
+		return whole + ",split[t][s];[s]" + every
+	}
+	return whole + "[t]"
+}
+
+// picturePipe is an output of the picture graph and who reads it.
+type picturePipe struct {
+	label   string
+	consume argv.Consumer
+}
+
+func (m *Measure) picturePipes() []picturePipe {
+	var p []picturePipe
+	if m.track == nil || m.opts.Samples {
+		p = append(p, picturePipe{"[v]", m.readGrey})
+	}
+	if m.track != nil {
+		p = append(p, picturePipe{"[t]", m.track.read})
+	}
+	return p
 }
 
 // soundGraph fills holes between packets so that a sample's number is its time, and
@@ -201,12 +237,17 @@ func (m *Measure) Feed(res argv.Result) error {
 	m.result = Signals{StartSeconds: m.plan.rangeStart, EndSeconds: m.plan.rangeEnd}
 	next := 1
 	if m.video != nil {
-		p, ok1 := value[*pictureReader](res, 0)
-		g, ok2 := value[*greyReader](res, next)
-		if !ok1 || !ok2 {
+		p, ok := value[*pictureReader](res, 0)
+		g := &greyReader{}
+		if m.track == nil || m.opts.Samples {
+			var grey bool
+			g, grey = value[*greyReader](res, next)
+			ok = ok && grey
+		}
+		if !ok {
 			return fmt.Errorf("the pictures were not measured")
 		}
-		next++
+		next += len(m.picturePipes())
 		m.result.Video = m.pictures(p, g)
 	}
 	if m.audio != nil {

@@ -159,6 +159,9 @@ func (p *pictureReader) endFrame() {
 	}
 	p.open = false
 	p.push(p.current)
+	if t := p.m.track; t != nil {
+		t.mark(p.current)
+	}
 }
 
 func (p *pictureReader) push(s scored) {

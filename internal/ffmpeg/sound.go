@@ -37,7 +37,9 @@ type soundMeter struct {
 	silence  *silenceMeter
 	loudness *loudnessMeter
 	envelope *envelopeMeter
+	hear     func([]float32)
 	block    []float32
+	mono     []float32
 }
 
 func (m *Measure) readSound(r io.Reader) (any, error) {
@@ -52,9 +54,11 @@ func (m *Measure) readSound(r io.Reader) (any, error) {
 	if m.opts.Envelope {
 		s.envelope = newEnvelopeMeter(a, m.plan.rangeLength)
 	}
+	s.hear = m.opts.Hear
 	frame := 4 * a.Channels
 	buf := make([]byte, frame*max(256, 8192/a.Channels))
 	s.block = make([]float32, len(buf)/4)
+	s.mono = make([]float32, len(buf)/frame)
 	for {
 		n, err := io.ReadFull(r, buf)
 		s.feed(buf[:n-n%frame])
@@ -86,7 +90,27 @@ func (s *soundMeter) feed(b []byte) {
 	if s.envelope != nil {
 		s.envelope.feed(x)
 	}
+	if s.hear != nil && len(x) > 0 {
+		s.hear(s.mix(x))
+	}
 	s.samples += int64(len(x) / s.channels)
+}
+
+// mix returns the mean of all channels.
+func (s *soundMeter) mix(x []float32) []float32 {
+	if s.channels == 1 {
+		return x
+	}
+	out := s.mono[:len(x)/s.channels]
+	part := 1 / float32(s.channels)
+	for i := range out {
+		var sum float32
+		for _, v := range x[i*s.channels : (i+1)*s.channels] {
+			sum += v
+		}
+		out[i] = sum * part
+	}
+	return out
 }
 
 func (s *soundMeter) finish() {
