@@ -20,7 +20,7 @@ func (c *compiler) sound() ([]argv.Atom, error) {
 	}
 	var args []argv.Atom
 	for n, t := range list {
-		if c.g.Sound.Copy && t.stream != nil {
+		if c.copied(t) {
 			more, err := c.copySound(n, t)
 			if err != nil {
 				return nil, err
@@ -34,6 +34,9 @@ func (c *compiler) sound() ([]argv.Atom, error) {
 			return nil, err
 		}
 		c.chains = append(c.chains, chains...)
+		if t, label, err = c.worked(t, label); err != nil {
+			return nil, err
+		}
 		more, err := c.encodeAudio(n, t, label)
 		if err != nil {
 			return nil, err
@@ -44,6 +47,17 @@ func (c *compiler) sound() ([]argv.Atom, error) {
 		return argv.Words("-an"), nil
 	}
 	return args, nil
+}
+
+// copied reports whether a track's packets are kept as they are: where that is asked
+// for, and where only another track is worked on.
+func (c *compiler) copied(t track) bool {
+	s := c.g.Sound
+	if t.stream == nil || s.Copy {
+		return t.stream != nil
+	}
+	other := s.Tracks == AllTracks && t.number != s.Stream && (s.Work != nil || s.Loudness != nil)
+	return other && c.untouched() && c.g.Picture != nil && c.g.Picture.Copy && c.g.Target.Audio == (AudioCodec{}) && holds(c.g.Target.Container, t.stream.CodecName)
 }
 
 // copySound maps a track's packets as they are.
@@ -128,7 +142,10 @@ func (c *compiler) encodeAudio(n int, t track, label string) ([]argv.Atom, error
 		Codec: codec, SampleRate: rate, Channels: t.channels, Language: t.language,
 		Length: c.line.time(c.line.total), Silent: t.silent,
 	}
-	if c.stays() {
+	switch {
+	case t.length > 0:
+		x.Length = t.length
+	case c.stays():
 		x.Length, x.Tolerance = c.stayLength(t), 100_000
 	}
 	c.expect.Audio = append(c.expect.Audio, x)

@@ -16,6 +16,7 @@ type track struct {
 	language, title string
 	silent          bool // no source has sound for it
 	stream          *ffmpeg.Stream
+	length          cutroom.Micros // 0: of the edit
 }
 
 // tracks decides which audio streams the output has.
@@ -79,9 +80,6 @@ func (c *compiler) track(n int) (track, error) {
 	if t.silent {
 		t.rate, t.channels, t.layout = 48000, 2, "stereo"
 	}
-	if ch := c.g.Target.Audio.Channels; ch > 0 && ch != t.channels {
-		t.channels, t.layout = ch, layoutName(ch)
-	}
 	if t.rate <= 0 || t.channels <= 0 {
 		return t, cutroom.Errorf(cutroom.UnreadableMedia, "audio stream %d states no sample rate or channels", n)
 	}
@@ -105,10 +103,13 @@ func layoutName(n int) string {
 
 // soundChains are the filters that make track t of the output, ending in [label].
 func (c *compiler) soundChains(t track, label string) ([]string, error) {
-	if c.stays() {
+	switch {
+	case t.stream == nil:
+		total := c.line.sample(c.line.total, t.rate)
+		return []string{fmt.Sprintf("anullsrc=r=%d:cl=%s,atrim=end_sample=%d[%s]", t.rate, t.layout, total, label)}, nil
+	case c.stays():
 		return []string{c.staySound(t, label)}, nil
-	}
-	if c.selecting {
+	case c.selecting:
 		return c.selectSound(t, label)
 	}
 	return c.joinSound(t, label)

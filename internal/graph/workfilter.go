@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"cutroom"
+	"cutroom/internal/ffmpeg"
 )
 
-// track is the sound that work is done on: the joined clips, or what stands in their
+// strip is the sound that work is done on: the joined clips, or what stands in their
 // place.
-type track struct {
-	In, Out  string // links of the filter graph, without brackets
+type strip struct {
+	In, Out  string // links of the filter graph, without brackets; no In: there is no sound to work on
 	Rate     int    // Hz
 	Layout   string
 	Channels int
 	Length   cutroom.Micros // of the edit: the sound is as long, whatever its parts are
+	Samples  int64          // the same, counted
 }
 
 // bedding is where the beds come from.
@@ -36,13 +38,15 @@ const maxLoop = 20 * 60 * cutroom.Second
 // chain returns the filters that do the work on t, and the layout and number of
 // channels of what comes out. Beds are named by from. Nothing of a caller's text is in
 // them. What the work cannot do with this sound is an error for the caller.
-func (w *Work) chain(t track, from bedding) (graph string, after track, err error) {
+func (w *Work) chain(t strip, from bedding) (graph string, after strip, err error) {
 	if err := w.check(); err != nil {
 		return "", t, err
 	}
 	b := &workBuilder{t: t, id: t.Out}
 	if w.Replace != nil {
-		b.add("[%s]anullsink", t.In)
+		if t.In != "" {
+			b.add("[%s]anullsink", t.In)
+		}
 		t.Layout, t.Channels = from.Replace.Layout, from.Replace.Channels
 		b.t = t
 		if b.cur, err = b.bed(w.Replace, from.Replace); err != nil {
@@ -77,16 +81,13 @@ func (w *Work) chain(t track, from bedding) (graph string, after track, err erro
 }
 
 // layoutName is what aformat calls the track's layout.
-func (t track) layoutName() string {
-	if t.Layout != "" {
-		return t.Layout
-	}
-	return strconv.Itoa(t.Channels) + "c"
+func (t strip) layoutName() string {
+	return layoutOf(&ffmpeg.AudioFacts{Layout: t.Layout, Channels: t.Channels})
 }
 
 // workBuilder writes the chains of one track.
 type workBuilder struct {
-	t     track
+	t     strip
 	id    string // makes the inner links unique in the graph
 	cur   string
 	n     int
@@ -125,7 +126,7 @@ func (b *workBuilder) samples(m cutroom.Micros) int64 {
 
 // length makes the current sound exactly as long as the edit.
 func (b *workBuilder) length() string {
-	return fmt.Sprintf("apad=whole_len=%d,atrim=end_sample=%d", b.samples(b.t.Length), b.samples(b.t.Length))
+	return fmt.Sprintf("apad=whole_len=%d,atrim=end_sample=%d", b.t.Samples, b.t.Samples)
 }
 
 // bed brings a bed into the track's rate and layout, puts it where it
@@ -145,8 +146,8 @@ func (b *workBuilder) bed(bed *Bed, from bedInput) (string, error) {
 	}
 	end := b.t.Length
 	switch room := b.t.Length - max(0, bed.Offset); {
-	case bed.Loop && long < room:
-		if long > maxLoop {
+	case bed.Loop && long < room+5*cutroom.Second: // what a file says of its length may be a guess
+		if long > maxLoop && long < room {
 			return "", cutroom.Errorf(cutroom.Limit, "sound of more than 20 minutes cannot be looped").WithHint("give a shorter piece, or leave the loop out")
 		}
 		f = append(f, "aloop=loop=-1:size=2147483647")
@@ -213,7 +214,7 @@ func (b *workBuilder) key(d *Duck, link string) string {
 
 // monoFirst mixes more than two channels down for the key: the voice of surround sound
 // is in its centre.
-func monoFirst(t track) string {
+func monoFirst(t strip) string {
 	if t.Channels <= 2 {
 		return ""
 	}

@@ -20,9 +20,10 @@ type samples [][]float64
 
 // work runs the filters of w on files: the first is the track, the others are named by
 // from as 1:a:0 and so on.
-func work(t *testing.T, w Work, tr track, from bedding, files ...string) samples {
+func work(t *testing.T, w Work, tr strip, from bedding, files ...string) samples {
 	t.Helper()
 	tr.In, tr.Out = "0:a:0", "out"
+	tr.Samples = int64(math.Round(seconds(tr.Length) * float64(tr.Rate)))
 	filters, after, err := w.chain(tr, from)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func TestDuckingTakesTheAmount(t *testing.T) {
 		d := DefaultDuck()
 		d.Amount = amount
 		w := Work{Layout: "stereo", Music: &Bed{Volume: -6}, Duck: &d}
-		s := work(t, w, track{Rate: 48000, Layout: "mono", Channels: 1, Length: 10 * second},
+		s := work(t, w, strip{Rate: 48000, Layout: "mono", Channels: 1, Length: 10 * second},
 			bedding{Music: bedInput{"1:a:0", "stereo", 2, 10 * second}}, voice, music)
 		base := 20*math.Log10(0.25) - 6
 		level := func(from, to float64) float64 { return tone(s[1], 48000, 12000, from, to) }
@@ -112,7 +113,7 @@ func TestPictureLengthWins(t *testing.T) {
 	t.Parallel()
 	long := wav(t, 44100, "stereo", 5.5, "0.1*sin(2*PI*500*t)", "0.1*sin(2*PI*500*t)")
 	short := wav(t, 22050, "mono", 1.37, "0.5*sin(2*PI*700*t)")
-	tr := track{Rate: 44100, Layout: "stereo", Channels: 2, Length: 5*second + 123456}
+	tr := strip{Rate: 44100, Layout: "stereo", Channels: 2, Length: 5*second + 123456}
 	in := bedInput{"1:a:0", "mono", 1, 1*second + 370000}
 
 	s := work(t, Work{Replace: &Bed{}}, tr, bedding{Replace: in}, long, short)
@@ -138,7 +139,7 @@ func TestPictureLengthWins(t *testing.T) {
 	}
 	near(t, "at the end of the fade", s.peak(0, 44100, 5.1, 5.12), -46, 8)
 
-	s = work(t, Work{Effects: &Bed{Offset: 5 * second}}, track{Rate: 44100, Layout: "stereo", Channels: 2, Length: 3 * second}, bedding{Effects: in}, long, short)
+	s = work(t, Work{Effects: &Bed{Offset: 5 * second}}, strip{Rate: 44100, Layout: "stereo", Channels: 2, Length: 3 * second}, bedding{Effects: in}, long, short)
 	near(t, "effects beyond the end", tone(s[0], 44100, 700, 0, 3), -180, 90)
 }
 
@@ -147,7 +148,7 @@ func TestLoopIsSeamless(t *testing.T) {
 	// One period is a whole number of samples, and the piece a whole number of periods.
 	quiet := wav(t, 48000, "mono", 5, "0")
 	piece := wav(t, 48000, "mono", 0.5, "0.5*sin(2*PI*480*t)")
-	s := work(t, Work{Music: &Bed{Loop: true}}, track{Rate: 48000, Layout: "mono", Channels: 1, Length: 5 * second},
+	s := work(t, Work{Music: &Bed{Loop: true}}, strip{Rate: 48000, Layout: "mono", Channels: 1, Length: 5 * second},
 		bedding{Music: bedInput{"1:a:0", "mono", 1, second / 2}}, quiet, piece)
 	for i, v := range s[0] {
 		if want := 0.5 * math.Sin(2*math.Pi*480*float64(i)/48000); math.Abs(v-want) > 1e-4 {
@@ -167,7 +168,7 @@ func TestNothingIsLate(t *testing.T) {
 			"light": {Voice: "light"}, "medium": {Voice: "medium"}, "strong": {Voice: "strong"},
 			"mono": {Layout: "mono"}, "widen": {Widen: 1}, "fades": {FadeIn: second / 10, FadeOut: second / 10},
 		} {
-			s := work(t, w, track{Rate: rate, Layout: "stereo", Channels: 2, Length: 2 * second}, bedding{}, file)
+			s := work(t, w, strip{Rate: rate, Layout: "stereo", Channels: 2, Length: 2 * second}, bedding{}, file)
 			at, most := 0, 0.0
 			for i, v := range s[0] {
 				if math.Abs(v) > most {
@@ -195,7 +196,7 @@ func TestMixdown(t *testing.T) {
 		}
 		file := wav(t, 48000, l.name, 1, exprs...)
 		for _, to := range []string{"stereo", "mono"} {
-			s := work(t, Work{Layout: to}, track{Rate: 48000, Layout: l.name, Channels: n, Length: second}, bedding{}, file)
+			s := work(t, Work{Layout: to}, strip{Rate: 48000, Layout: l.name, Channels: n, Length: second}, bedding{}, file)
 			for side := range s {
 				var total float64
 				want := make([]float64, n)
@@ -230,14 +231,14 @@ func TestCentreIsKept(t *testing.T) {
 	t.Parallel()
 	file := wav(t, 48000, "5.1", 1, "0", "0", "0.5*sin(2*PI*440*t)", "0", "0", "0")
 	for _, to := range []string{"stereo", "mono", "downmix"} {
-		s := work(t, Work{Layout: to}, track{Rate: 48000, Layout: "5.1", Channels: 6, Length: second}, bedding{}, file)
+		s := work(t, Work{Layout: to}, strip{Rate: 48000, Layout: "5.1", Channels: 6, Length: second}, bedding{}, file)
 		for side := range s {
 			if p := s.peak(side, 48000, 0.1, 0.9); p < -18 {
 				t.Errorf("%s, side %d: %.1f dBFS", to, side, p)
 			}
 		}
 	}
-	s := work(t, Work{}, track{Rate: 48000, Layout: "5.1", Channels: 6, Length: second}, bedding{}, file)
+	s := work(t, Work{}, strip{Rate: 48000, Layout: "5.1", Channels: 6, Length: second}, bedding{}, file)
 	near(t, "the layout stays unless asked", s.peak(2, 48000, 0.1, 0.9), -6, 0.1)
 	near(t, "nothing else is there", s.peak(0, 48000, 0.1, 0.9), -180, 1)
 }
@@ -245,7 +246,7 @@ func TestCentreIsKept(t *testing.T) {
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	file := wav(t, 48000, "stereo", 4, "if(lt(t,2),0.5,0.001)*sin(2*PI*440*t)", "-if(lt(t,2),0.5,0.001)*sin(2*PI*440*t)")
-	tr := track{Rate: 48000, Layout: "stereo", Channels: 2, Length: 4 * second}
+	tr := strip{Rate: 48000, Layout: "stereo", Channels: 2, Length: 4 * second}
 	limit := DefaultLimiter()
 	limit.Ceiling = -12
 	gate := DefaultGate()
@@ -270,7 +271,7 @@ func TestLevels(t *testing.T) {
 		s := work(t, c.w, tr, bedding{}, file)
 		near(t, c.name, s.peak(0, 48000, c.from, c.from+1), c.want, c.by)
 	}
-	s := work(t, Work{FadeIn: second, FadeOut: second}, track{Rate: 48000, Layout: "stereo", Channels: 2, Length: 2 * second}, bedding{}, file)
+	s := work(t, Work{FadeIn: second, FadeOut: second}, strip{Rate: 48000, Layout: "stereo", Channels: 2, Length: 2 * second}, bedding{}, file)
 	near(t, "the first samples", s.peak(0, 48000, 0, 0.01), -46, 8)
 	near(t, "the last samples", s.peak(0, 48000, 1.99, 2), -46, 8)
 	near(t, "half-way in", s.peak(0, 48000, 0.49, 0.51), -12, 0.6)
@@ -278,7 +279,7 @@ func TestLevels(t *testing.T) {
 
 func TestWorkRefuses(t *testing.T) {
 	t.Parallel()
-	stereo := track{In: "a", Out: "o", Rate: 48000, Layout: "stereo", Channels: 2, Length: second}
+	stereo := strip{In: "a", Out: "o", Rate: 48000, Layout: "stereo", Channels: 2, Length: second}
 	gate, comp, limit, duck := DefaultGate(), DefaultCompressor(), DefaultLimiter(), DefaultDuck()
 	gate.Ratio, comp.Ratio, limit.Ceiling, duck.Amount = 0, 21, 1, 61
 	for name, w := range map[string]Work{
@@ -329,7 +330,7 @@ func TestWorkIsWellFormed(t *testing.T) {
 		in := func(link string) bedInput {
 			return bedInput{link, m.name, len(m.channels), cutroom.Micros(rapid.Int64Range(0, 2e7).Draw(rt, "bed"))}
 		}
-		tr := track{In: "in", Out: "out", Rate: rapid.IntRange(8000, 192000).Draw(rt, "rate"), Layout: l.name, Channels: len(l.channels), Length: cutroom.Micros(rapid.Int64Range(1, 1e8).Draw(rt, "length"))}
+		tr := strip{In: "in", Out: "out", Rate: rapid.IntRange(8000, 192000).Draw(rt, "rate"), Layout: l.name, Channels: len(l.channels), Length: cutroom.Micros(rapid.Int64Range(1, 1e8).Draw(rt, "length"))}
 		filters, after, err := w.chain(tr, bedding{in("r"), in("m"), in("e")})
 		if err != nil {
 			rt.Fatal(err)
