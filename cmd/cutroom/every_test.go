@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"cutroom"
+	"cutroom/internal/engine"
+	"cutroom/internal/sandbox"
+	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/testenv"
+	"cutroom/internal/tool"
+)
+
+// recorder notes which programs a call starts.
+type recorder struct {
+	engine.Runner
+	mu   sync.Mutex
+	runs []string
+}
+
+func (r *recorder) Run(ctx context.Context, c argv.Command, g sandbox.Grant) (argv.Result, error) {
+	r.mu.Lock()
+	r.runs = append(r.runs, c.Program)
+	r.mu.Unlock()
+	return r.Runner.Run(ctx, c, g)
+}
+
+// works are the tools that measure, edit and review.
+func works(w *workspace) []*tool.Tool {
+	var list []*tool.Tool
+	for _, t := range w.Engine.Registry.Tools() {
+		if f := t.Family().Name; f == "edit" || f == "review" || f == "measure" {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// furnish puts a fitting file at every path that an example names.
+func furnish(w *workspace, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			furnish(w, v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			furnish(w, v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				furnish(w, v.Field(i))
+			}
+		}
+	}
+	p, ok := v.Interface().(cutroom.InPath)
+	if !ok || p == "" {
+		return
+	}
+	path := filepath.Join(w.dir, string(p))
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".srt":
+		put(w.t, path, "1\n00:00:00,500 --> 00:00:01,500\nHello there\n")
+	case ".vtt":
+		put(w.t, path, "WEBVTT\n\n00:00.500 --> 00:01.500\nHello there\n")
+	case ".txt":
+		put(w.t, path, "0.5-1.5 Hello there\n")
+	case ".json":
+		put(w.t, path, `{"segments":[{"start":0,"end":2,"text":"um hello","words":[{"start":0.2,"end":0.5,"word":"um"},{"start":0.6,"end":1.5,"word":"hello"}]}]}`)
+	case ".mp3", ".wav", ".m4a", ".flac":
+		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "sine=f=330:d=6,volume='if(lt(mod(t,2),1),1,0.001)':eval=frame", path)
+	default:
+		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "testsrc2=d=6:s=320x240:r=25", "-f", "lavfi", "-i", "anoisesrc=d=6:a=0.3:r=48000,volume='if(lt(mod(t,2),1),1,0.0001)':eval=frame",
+			"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", path)
+	}
+}
+
+func put(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree lists the files of a workspace with their sums, the stage apart.
+func tree(t testing.TB, dir string) map[string][32]byte {
+	t.Helper()
+	files := map[string][32]byte{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(p string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if e != nil && e.Name() == ".cutroom" {
+				return fs.SkipDir
+			}
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(dir, p))
+		files[p] = sha256.Sum256(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestDryRunsStartNothing: whatever a tool does, its dry run starts no ffmpeg and makes
+// no file; only ffprobe may look at the inputs.
+func TestDryRunsStartNothing(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	r := &recorder{Runner: w.Engine.Runner}
+	w.Engine.Runner = r
+	for _, tl := range works(w) {
+		for _, example := range tl.Examples {
+			furnish(w, reflect.ValueOf(example))
+			before := tree(t, w.dir)
+			raw, err := tool.Encode(example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.runs = nil
+			reply, err := w.Engine.Invoke(t.Context(), engine.Call{Tool: tl.Name, Input: raw, Principal: cutroom.Operator, DryRun: true})
+			if err != nil {
+				t.Errorf("%s %s: %v", tl.Name, raw, err)
+				continue
+			}
+			if slices.ContainsFunc(r.runs, func(p string) bool { return p != "ffprobe" }) {
+				t.Errorf("%s %s: its dry run started %q", tl.Name, raw, r.runs)
+			}
+			if tl.Body() == tool.BodyPlan && tl.Name != "measure.probe" && len(reply.Plan.Commands) == 0 {
+				t.Errorf("%s %s: its dry run shows no command", tl.Name, raw)
+			}
+			if after := tree(t, w.dir); !reflect.DeepEqual(before, after) {
+				t.Errorf("%s %s: its dry run made files", tl.Name, raw)
+			}
+		}
+	}
+}
+
+// TestExamplesWorkAndLeaveInputsAlone: every example runs, its output is there and
+// proved, and no input's bytes changed.
+func TestExamplesWorkAndLeaveInputsAlone(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	for _, tl := range works(w) {
+		for _, example := range tl.Examples {
+			furnish(w, reflect.ValueOf(example))
+			before := tree(t, w.dir)
+			raw, err := tool.Encode(example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply, err := w.Engine.Invoke(t.Context(), engine.Call{Tool: tl.Name, Input: raw, Principal: cutroom.Operator})
+			if err != nil {
+				t.Errorf("%s %s: %v (%v)", tl.Name, raw, err, cutroom.AsError(err).Err)
+				continue
+			}
+			w.conforms(tl.Name, reply.JSON)
+			after := tree(t, w.dir)
+			for name, sum := range before {
+				if after[name] != sum {
+					t.Errorf("%s %s changed %s", tl.Name, raw, name)
+				}
+			}
+			checkMade(t, tl, reply, len(after)-len(before))
+			for name := range after {
+				if _, was := before[name]; !was {
+					_ = os.Remove(filepath.Join(w.dir, name))
+				}
+			}
+		}
+	}
+}
+
+// checkMade checks what a tool that writes says of what it wrote.
+func checkMade(t *testing.T, tl *tool.Tool, reply *engine.Reply, files int) {
+	t.Helper()
+	maker, ok := reply.Output.(tool.Maker)
+	if !ok {
+		return
+	}
+	made := maker.AsMade()
+	if made.File == nil {
+		return
+	}
+	if files == 0 {
+		t.Errorf("%s says it wrote %s, and nothing is there", tl.Name, *made.File)
+	}
+	for _, v := range made.Verified {
+		if !v.OK {
+			t.Errorf("%s published what failed: %+v", tl.Name, v)
+		}
+	}
+	if tl.Family().Name == "edit" && (len(made.Verified) == 0 || made.Probe == nil || len(made.Commands) == 0) {
+		t.Errorf("%s wrote %s without proof: %s", tl.Name, *made.File, reply.JSON)
+	}
+}
+
+// TestOutputsAreNeverInputs: no spelling and no link gets an input overwritten.
+func TestOutputsAreNeverInputs(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	for _, tl := range works(w) {
+		example := tl.Examples[0]
+		furnish(w, reflect.ValueOf(example))
+		v := reflect.New(reflect.TypeOf(example)).Elem()
+		v.Set(reflect.ValueOf(example))
+		out := v.FieldByName("Output")
+		in := firstInput(v)
+		if !out.IsValid() || out.Type() != reflect.TypeFor[cutroom.OutPath]() || in == "" {
+			continue
+		}
+		links(t, w.dir, in)
+		for _, name := range []string{in, "./" + in, "sub/../" + in, "hard-" + in, "soft-" + in, filepath.Join(w.dir, in)} {
+			out.SetString(name)
+			if f := v.FieldByName("Overwrite"); f.IsValid() {
+				f.SetBool(true)
+			}
+			raw, err := tool.Encode(v.Interface())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.Engine.Invoke(t.Context(), engine.Call{Tool: tl.Name, Input: raw, Principal: cutroom.Operator})
+			if e := cutroom.AsError(err); err == nil || e.Code != cutroom.Invalid || !strings.Contains(e.Msg, "never written over") {
+				t.Errorf("%s -o %s: %v", tl.Name, name, err)
+			}
+		}
+	}
+}
+
+// links makes further names of a file.
+func links(t *testing.T, dir, name string) {
+	t.Helper()
+	_ = os.Mkdir(filepath.Join(dir, "sub"), 0o700)
+	for _, to := range []string{"hard-" + name, "soft-" + name} {
+		_ = os.Remove(filepath.Join(dir, to))
+	}
+	if err := os.Link(filepath.Join(dir, name), filepath.Join(dir, "hard-"+name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(name, filepath.Join(dir, "soft-"+name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// firstInput is the first path that an input reads.
+func firstInput(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Slice:
+		if v.Len() > 0 {
+			return firstInput(v.Index(0))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				if p := firstInput(v.Field(i)); p != "" {
+					return p
+				}
+			}
+		}
+	case reflect.String:
+		if p, ok := v.Interface().(cutroom.InPath); ok {
+			return string(p)
+		}
+	}
+	return ""
+}
