@@ -100,7 +100,33 @@ func originOf(ctx context.Context, s *stage.Stage, r *stage.Result, depth int) o
 		}
 		o.MadeFrom = append(o.MadeFrom, originOf(ctx, s, parent, depth-1))
 	}
+	o.MadeFrom = append(o.MadeFrom, makers(ctx, s, r, depth)...)
 	return o
+}
+
+// makers are the results that made the files which r was made from: one tool's output
+// is the next one's input, and its content says so.
+func makers(ctx context.Context, s *stage.Stage, r *stage.Result, depth int) []origin {
+	var list []origin
+	for _, src := range r.Manifest.Sources {
+		if depth == 0 {
+			break
+		}
+		found, err := s.FindArtifact(ctx, src.SHA256)
+		if err != nil {
+			break // the call was stopped: what is known is told
+		}
+		for _, f := range found {
+			m := f.Result.Manifest
+			if m.Invocation == r.Manifest.Invocation || slices.Contains(r.Manifest.Parents, m.Invocation) || !m.Created.Before(r.Manifest.Created) {
+				continue
+			}
+			o := originOf(ctx, s, f.Result, depth-1)
+			o.Artifact = f.Artifact.Path
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // write prints the lineage for people.

@@ -85,7 +85,7 @@ func (p *progress) newBar(label string, total int64) *mpb.Bar {
 	name := mpb.PrependDecorators(decor.Name(label+" ", decor.WCSyncWidthR))
 	if total > 0 {
 		return p.bars.New(total, mpb.BarStyle(), name, mpb.BarRemoveOnComplete(),
-			mpb.AppendDecorators(decor.Percentage(), decor.Elapsed(decor.ET_STYLE_MMSS, decor.WC{W: 8})))
+			mpb.AppendDecorators(decor.Percentage(), decor.Elapsed(decor.ET_STYLE_MMSS, decor.WC{W: 8}), decor.Name(" left "), decor.AverageETA(decor.ET_STYLE_MMSS)))
 	}
 	return p.bars.New(0, mpb.SpinnerStyle(), name, mpb.BarRemoveOnComplete(),
 		mpb.AppendDecorators(decor.Elapsed(decor.ET_STYLE_MMSS)))
