@@ -53,7 +53,7 @@ func Translate(e docgen.ToolEntry) *mcp.Tool {
 // annotations derive from what a tool may do. A host that runs unattended decides by
 // them, so each hint is stated, and none is nicer than the truth.
 func annotations(e docgen.ToolEntry) *mcp.ToolAnnotations {
-	reads := e.Kind == cutroom.Read || e.Kind == cutroom.Preview
+	reads := (e.Kind == cutroom.Read || e.Kind == cutroom.Preview) && !e.Writes
 	destructive, open := false, e.NetworkAccess != "none"
 	return &mcp.ToolAnnotations{
 		Title: e.Title, ReadOnlyHint: reads, IdempotentHint: e.Replay == tool.ReplaySafe,

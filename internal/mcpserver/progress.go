@@ -102,7 +102,7 @@ func words(u cutroom.Progress) string {
 		text += ": " + u.Stage
 	}
 	switch {
-	case u.Done > 0 && u.Total > 0 && u.Unit == "B":
+	case u.Done > 0 && u.Total > 0 && (u.Unit == "B" || u.Unit == "us"):
 		return fmt.Sprintf("%s (%d %%)", text, 100*u.Done/u.Total)
 	case u.Done > 0 && u.Total > 0:
 		return fmt.Sprintf("%s (%d of %d %s)", text, u.Done, u.Total, u.Unit)

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -275,6 +276,11 @@ func (t *Tool) Named(in any) any {
 
 // NewOutput returns a pointer to a zero output.
 func (t *Tool) NewOutput() any { return reflect.New(t.out).Interface() }
+
+// Writes says whether a call can write a file at a path of the caller's.
+func (t *Tool) Writes() bool {
+	return slices.ContainsFunc(t.Params(), func(p Param) bool { return p.Kind == ParamOut })
+}
 
 // SideEffects is derived: what a call does besides answering.
 func (t *Tool) SideEffects() []string {
