@@ -10,6 +10,8 @@ import (
 // 3342). A value that does not exist, as of silence, is null: JSON has no infinity.
 type Loudness struct {
 	Silent       bool           `json:"silent" doc:"Nothing is above the absolute gate of −70 LUFS."`
+	TooShort     bool           `json:"too_short,omitempty" doc:"Less than 0.4 s: programme loudness does not exist."`
+	Clipped      int64          `json:"clipped,omitempty" min:"0" doc:"Places where three or more samples in a row are at or beyond full scale: the sound was cut off there when it was made."`
 	Integrated   *float64       `json:"integrated_lufs,omitempty" unit:"LUFS" doc:"Integrated loudness."`
 	Range        *float64       `json:"loudness_range_lu,omitempty" unit:"LU" doc:"Loudness range."`
 	TruePeak     *float64       `json:"true_peak_dbtp,omitempty" unit:"dBTP" doc:"True peak, from 4× oversampling below 96 kHz."`
@@ -54,6 +56,8 @@ type loudnessMeter struct {
 	maxM     float64
 	maxS     float64
 	peak     float32
+	clips    int64
+	flat     []int // samples in a row at full scale, by channel
 	over     []oversampler
 	tp       float64
 	series   []LoudnessAt
@@ -77,7 +81,7 @@ func newLoudnessMeter(a *AudioFacts) *loudnessMeter {
 		m.shelf, m.high = append(m.shelf, s), append(m.high, h)
 		m.over = append(m.over, oversampler{phases: taps})
 	}
-	m.sum = make([]float64, a.Channels)
+	m.sum, m.flat = make([]float64, a.Channels), make([]int, a.Channels)
 	return m
 }
 
@@ -162,7 +166,30 @@ func (m *loudnessMeter) channel(x []float32, c int) {
 	s.z1, s.z2, h.z1, h.z2 = sz1, sz2, hz1, hz2
 	m.sum[c] += sum
 	m.peak = max(m.peak, peak)
+	m.clipped(x, c, peak)
 	m.tp = m.over[c].feed(x, c, m.channels, m.tp)
+}
+
+// fullScale is the largest sample of 16 bits, the coarsest that recordings have.
+const fullScale = 32767.0 / 32768
+
+// clipped counts the places where the sound stands at full scale; peak is the stretch's.
+func (m *loudnessMeter) clipped(x []float32, c int, peak float32) {
+	if peak < fullScale {
+		m.flat[c] = 0
+		return
+	}
+	run := m.flat[c]
+	for i := c; i < len(x); i += m.channels {
+		if v := x[i]; v < fullScale && v > -fullScale {
+			run = 0
+			continue
+		}
+		if run++; run == 3 {
+			m.clips++
+		}
+	}
+	m.flat[c] = run
 }
 
 // endStep closes 100 ms: momentary loudness is the mean of 4 steps, short-term of 30.
@@ -242,9 +269,10 @@ func (m *loudnessMeter) result(start cutroom.Micros) *Loudness {
 	l.SamplePeak = exists(decibels(float64(m.peak)))
 	l.TruePeak = exists(decibels(max(m.tp, float64(m.peak))))
 	l.MaxMomentary, l.MaxShortTerm = exists(m.maxM), exists(m.maxS)
+	l.TooShort, l.Clipped = m.count < 4, m.clips
 	ungated, ok := m.blocks.above(absoluteGate)
 	if !ok {
-		l.Silent = true
+		l.Silent = !l.TooShort || m.peak == 0
 		return l
 	}
 	gate := lufs(ungated) + relativeGate

@@ -37,6 +37,9 @@ func (c *compiler) sound() ([]argv.Atom, error) {
 		if t, label, err = c.worked(t, label); err != nil {
 			return nil, err
 		}
+		if c.leveled(t) {
+			label = c.level(n, t, label)
+		}
 		more, err := c.encodeAudio(n, t, label)
 		if err != nil {
 			return nil, err

@@ -250,14 +250,13 @@ func (c *compiler) inputOf(i int) int {
 	return i
 }
 
-// command assembles the run.
-func (c *compiler) command(outputs []argv.Atom) argv.Command {
-	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y")
+// head are the options up to the last input, and the call's inputs that the run reads.
+func (c *compiler) head() (args []argv.Atom, granted []int) {
+	args = argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y")
 	if !c.stays() || c.line.parts[0].source.Media.StartSeconds <= 0 {
 		// Without it ffmpeg moves the file's start to zero, the start of priming too.
 		args = append(args, argv.Word("-copyts"))
 	}
-	var granted []int
 	for _, in := range c.inputs {
 		args = append(args, in.atoms...)
 		if in.source < 0 {
@@ -275,6 +274,12 @@ func (c *compiler) command(outputs []argv.Atom) argv.Command {
 		}
 		args = append(args, s.Format.Input(n)...)
 	}
+	return args, granted
+}
+
+// command assembles the run.
+func (c *compiler) command(outputs []argv.Atom) argv.Command {
+	args, granted := c.head()
 	args = append(args, argv.Words("-progress")...)
 	args = append(args, argv.Pipe(1))
 	if len(c.chains) > 0 {

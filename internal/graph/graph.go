@@ -97,18 +97,6 @@ const (
 	OneTrack  Tracks = "one" // Stream alone
 )
 
-// Loudness normalises the first kept track by two-pass loudnorm: the measured values
-// come from a pass over the same graph.
-type Loudness struct {
-	LUFS, TruePeak, Range float64
-	Measured              *Levels // nil: planned, not measured yet; compiled as <measured>
-}
-
-// Levels are what loudnorm's first pass measures. LUFS and dBTP.
-type Levels struct {
-	Integrated, TruePeak, Range, Threshold, Offset float64
-}
-
 // Keep says which other streams and facts of the (first) source stay.
 type Keep struct {
 	Subtitles, Chapters, Cover, Data, Timecode bool

@@ -31,22 +31,27 @@ type Result struct {
 	Map      *edl.Map
 	Notes    []string
 	Dropped  []string
+	Loudness *Leveled // nil where no loudness was asked for
 }
 
-// Render runs a graph: where frame times are kept it reads them first, then it encodes,
-// then it proves what was written. It is a tool.Script.
+// Render runs a graph: where frame times are kept it reads them first, where a loudness
+// is asked for it measures the sound of the edit, then it encodes, then it proves what
+// was written. It is a tool.Script.
 type Render struct {
-	g     Graph
-	a     *ffmpeg.Abilities
-	done  *Compiled // compiled for real, or assumed while times are not read yet
-	state int
-	step  int // of the encode's commands
-	proof *proof.Proof
+	g      Graph
+	a      *ffmpeg.Abilities
+	frames []ffmpeg.Ticks // nil until they are read
+	done   *Compiled      // compiled for real, or assumed while times are not read yet
+	state  int
+	step   int // of the encode's commands
+	level  *leveler
+	proof  *proof.Proof
 }
 
 // The states of a render.
 const (
 	readTimes = iota
+	measure
 	encode
 	prove
 )
@@ -55,13 +60,28 @@ const (
 // error for the caller: a container that cannot hold a codec, an encoder that is not
 // there.
 func NewRender(g Graph, a ffmpeg.Abilities) (*Render, error) {
-	r := &Render{g: g, a: &a, state: encode}
+	r := &Render{g: g, a: &a, state: encode, level: newLeveler(g)}
+	if r.level != nil {
+		r.state = measure
+	}
 	if r.keepsTimes() {
 		r.state = readTimes
 	}
-	var err error
-	r.done, err = compile(g, nil, r.a)
-	return r, err
+	if err := r.compile(); err != nil || r.state != measure {
+		return r, err
+	}
+	return r, r.level.plan(g, nil, r.a)
+}
+
+// compile compiles the graph as it is known so far.
+func (r *Render) compile() (err error) {
+	g := r.g
+	if r.level != nil {
+		g = r.level.graph(g)
+	}
+	r.done, err = compile(g, r.frames, r.a)
+	r.step = 0
+	return err
 }
 
 // keepsTimes reports whether the frames of one source keep their own times.
@@ -76,6 +96,11 @@ func (r *Render) Planned() []argv.Command {
 	if r.state == readTimes {
 		list = append(list, r.times())
 	}
+	if r.level != nil {
+		if m, err := compileLevel(r.g, r.frames, r.a, nil); err == nil { // it compiled before
+			list = append(list, m)
+		}
+	}
 	return append(list, r.done.Commands...)
 }
 
@@ -87,10 +112,20 @@ func (r *Render) Next() (argv.Command, bool) {
 	switch r.state {
 	case readTimes:
 		return r.times(), true
+	case measure:
+		return r.level.command, true
 	case encode:
 		return r.done.Commands[r.step], true
 	}
-	return r.proof.Next()
+	cmd, ok := r.proof.Next()
+	if ok || r.level == nil || !r.level.again(r.proof) {
+		return cmd, ok
+	}
+	if err := r.compile(); err != nil { // it compiled before
+		return cmd, false
+	}
+	r.state = encode
+	return r.done.Commands[0], true
 }
 
 // Feed takes what that run left behind.
@@ -101,12 +136,26 @@ func (r *Render) Feed(res argv.Result) error {
 		if !ok {
 			return fmt.Errorf("no times were read")
 		}
-		var err error
-		if r.done, err = compile(r.g, frames, r.a); err != nil {
+		r.frames = frames
+		if err := r.compile(); err != nil {
 			return err
 		}
 		r.state = encode
+		if r.level != nil {
+			r.state = measure
+			return r.level.plan(r.g, r.frames, r.a)
+		}
 		return nil
+	case measure:
+		more, err := r.level.learn(res)
+		if err != nil {
+			return err
+		}
+		if more {
+			return r.level.plan(r.g, r.frames, r.a)
+		}
+		r.state = encode
+		return r.compile()
 	case encode:
 		if r.step++; r.step == len(r.done.Commands) {
 			r.state = prove
@@ -134,6 +183,7 @@ func (r *Render) Result() (Result, error) {
 	}
 	return Result{
 		Verified: r.proof.Rows(), Probe: r.proof.Probe(), Map: &r.done.Map, Notes: r.done.Notes, Dropped: r.done.Dropped,
+		Loudness: r.level.result(r.proof),
 	}, r.proof.Err()
 }
 
