@@ -45,6 +45,17 @@ func (t *Tool) Decode(raw []byte) (any, error) {
 		return nil, cutroom.Errorf(cutroom.Invalid, "%s: the input is not one JSON document: %s", t.Name, err).
 			WithHint("give one JSON object; `cutroom tool show %s` prints its schema", t.Name)
 	}
+	if words, ok, err := t.spoken(n); ok {
+		if err == nil {
+			raw, err = t.FromWords(words)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n, err = parse(raw); err != nil {
+			return nil, err
+		}
+	}
 	d.value(v, n, "", "")
 	if d.count == 0 {
 		check(v, &d)

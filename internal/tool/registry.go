@@ -16,12 +16,19 @@ type Family struct {
 	Name     string // the folder's name
 	Summary  string
 	Contract string // contract version of its tools
+	Spoken   bool   // its tools also take their own command-line words (argv)
 	tools    []*Tool
 }
 
 // NewFamily returns an empty family; its tools add themselves by [Add].
 func NewFamily(name, summary, contract string) *Family {
 	return &Family{Name: name, Summary: summary, Contract: contract}
+}
+
+// WithWords makes the family's tools take their own command-line words, too.
+func (f *Family) WithWords() *Family {
+	f.Spoken = true
+	return f
 }
 
 // Tools returns the family's tools in order of name.

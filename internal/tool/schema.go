@@ -13,7 +13,14 @@ import (
 // InputSchema returns the JSON Schema (2020-12) of t's input. It has no $schema,
 // no union and one type each, because model vendors and hosts refuse or drop
 // tools that do; exclusive options are checked by Validate and described.
-func (t *Tool) InputSchema() *jsonschema.Schema { return schemaOf(t.in, "") }
+func (t *Tool) InputSchema() *jsonschema.Schema {
+	s := schemaOf(t.in, "")
+	if t.family.Spoken {
+		s.Properties[argvKey] = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}, Description: argvDoc}
+		s.PropertyOrder = append(s.PropertyOrder, argvKey)
+	}
+	return s
+}
 
 // OutputSchema returns the JSON Schema of t's output.
 func (t *Tool) OutputSchema() *jsonschema.Schema { return schemaOf(t.out, "") }

@@ -5,4 +5,4 @@ package edit
 import "cutroom/internal/tool"
 
 // Family is the edit.* tools.
-var Family = tool.NewFamily("edit", "Make a new file out of others; sources are never touched", "1.0.0")
+var Family = tool.NewFamily("edit", "Make a new file out of others; sources are never touched", "1.0.0").WithWords()

@@ -8,7 +8,7 @@ import (
 )
 
 // Family is the measure.* tools.
-var Family = tool.NewFamily("measure", "Measure pictures and sound", "1.0.0")
+var Family = tool.NewFamily("measure", "Measure pictures and sound", "1.0.0").WithWords()
 
 // Limits bound one measurement.
 type Limits struct {

@@ -5,4 +5,4 @@ package review
 import "cutroom/internal/tool"
 
 // Family is the review.* tools.
-var Family = tool.NewFamily("review", "Check and show a file before it is used", "1.0.0")
+var Family = tool.NewFamily("review", "Check and show a file before it is used", "1.0.0").WithWords()
