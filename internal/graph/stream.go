@@ -29,11 +29,21 @@ func (c *compiler) streams(int) []argv.Atom {
 			c.drop("stream %d (video %s): one picture is kept", s.Index, s.CodecName)
 		case s.Video != nil && c.g.Picture == nil:
 			c.drop("stream %d (video %s): the output has no picture", s.Index, s.CodecName)
+		case s.CodecType == "audio" && c.g.Sound != nil && c.g.Sound.Tracks == OneTrack && s.Index != c.trackIndex(src):
+			c.drop("stream %d (audio %s): one track is kept", s.Index, s.CodecName)
 		case s.CodecType == "audio" && c.g.Sound == nil:
 			c.drop("stream %d (audio %s): the output has no sound", s.Index, s.CodecName)
 		}
 	}
 	return args
+}
+
+// trackIndex is the stream of the one track that is kept.
+func (c *compiler) trackIndex(src *Source) int {
+	if list := src.Media.AudioStreams(); c.g.Sound.Stream < len(list) {
+		return list[c.g.Sound.Stream].Index
+	}
+	return -1
 }
 
 // subtitles keeps the subtitle streams while no time moved, and adds those of the

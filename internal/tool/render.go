@@ -32,8 +32,8 @@ func Target(out cutroom.OutPath) (graph.Target, error) {
 	return graph.Target{File: "out" + strings.ToLower(filepath.Ext(string(out))), Container: container}, err
 }
 
-// Render is the plan that encodes what g says and proves what was written.
-// [Made.Rendered] answers it.
+// Render is the plan that encodes what g says and proves what was written; its state is
+// the [graph.Render]. [Made.Rendered] answers it.
 func Render(f Facts, g graph.Graph) (Plan, error) {
 	r, err := graph.NewRender(g, f.Abilities)
 	if err != nil {
@@ -42,13 +42,9 @@ func Render(f Facts, g graph.Graph) (Plan, error) {
 	return Follow(r, r, nil)
 }
 
-// Rendered fills in what a plan of [Render] ended with, and delivers the file at the
-// input's field `output`. A file that is not what was planned is a verification error.
-func (m *Made) Rendered(r Results, t graph.Target) error {
-	render, ok := r.State().(*graph.Render)
-	if !ok {
-		return fmt.Errorf("the plan was no render")
-	}
+// Rendered fills in what a render ended with, and delivers the file at the input's field
+// `output`. A file that is not what was planned is a verification error.
+func (m *Made) Rendered(r Results, render *graph.Render, t graph.Target) error {
 	res, err := render.Result()
 	if err != nil {
 		return err
