@@ -82,11 +82,12 @@ var homes = []home{
 	{"github.com/go-json-experiment/json", "*", "strict JSON: refuses duplicate and wrongly cased keys"},
 	{"github.com/google/jsonschema-go", "internal/tool tests", "JSON Schema from structs"},
 	{"github.com/gabriel-vasile/mimetype", "internal/engine internal/stage internal/ffmpeg", "the type of a file by its content"},
-	{"golang.org/x/image", "internal/ocr internal/ffmpeg internal/evidence tests", "scaling and WebP"},
+	{"golang.org/x/image", "internal/ocr internal/ffmpeg internal/evidence internal/font tests", "scaling and WebP; the fixed-point numbers of shaped text"},
 	{"golang.org/x/text", "internal/evidence internal/fetch", "encodings, Unicode"},
 	{"golang.org/x/net", "internal/fetch", "IDNA (UTS 46)"},
 	{"gonum.org/v1/gonum", "internal/align internal/rhythm", "Fourier transforms"},
 	{"github.com/go-text/typesetting", "internal/font", "reads fonts and shapes text, as the renderer of captions does"},
+	{"github.com/go-text/typesetting/segmenter", "internal/caption", "line breaks and characters by UAX #14 and #29: pure tables"},
 	{"golang.org/x/sync", "internal/engine internal/job", "one execution for equal calls"},
 
 	{"github.com/modelcontextprotocol/go-sdk", "internal/mcpserver cmd/cutroom attest tests", "the protocol of agents' hosts"},

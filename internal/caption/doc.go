@@ -6,20 +6,29 @@
 // must never know a tool or a program.
 package caption
 
+import "cutroom"
+
 // Fonts are the fonts that this machine can draw with.
 type Fonts interface {
-	// Find returns the face that draws text: of family when that covers it, else one
-	// chosen by the text's scripts. No face covers it: missing_dependency, naming the
-	// script and what to install.
-	Find(family, text string, bold bool) (Face, error)
+	// Find returns the face that draws text: of family where that is named and covers
+	// it, else one chosen by the text's scripts; language (BCP 47, may be empty) chooses
+	// among regional forms. The family is not installed or no face covers the text:
+	// missing_dependency, naming the script and what to install.
+	Find(family, language, text string, bold bool) (Face, error)
+	// Fingerprint identifies the fonts: with others, the same text may be drawn
+	// otherwise.
+	Fingerprint() cutroom.Digest
 }
 
-// Face is one font face.
+// Face is one font face. Its unit is the height of a line, which is what ASS calls the
+// font size.
 type Face interface {
 	// Family is the name that libass finds the face by.
 	Family() string
-	// Width is the advance of text, shaped, in units of the font size (em).
+	// Width is the advance of text, shaped and on one line, for a line height of 1.
 	Width(text string) float64
+	// Ascent is the share of a line's height above the baseline.
+	Ascent() float64
 	// Covers reports whether the face has a glyph for every visible character.
 	Covers(text string) bool
 }
