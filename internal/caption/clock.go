@@ -24,8 +24,8 @@ type clock struct {
 	share func(start, end cutroom.Micros, share float64) cutroom.Micros
 }
 
-func newClock(c Cue, text string, k *Karaoke) *clock {
-	cl := &clock{cue: c, text: text, drawn: make([]int32, len(text)+1)}
+func newClock(c Cue, text string, share func(start, end cutroom.Micros, share float64) cutroom.Micros) *clock {
+	cl := &clock{cue: c, text: text, share: share, drawn: make([]int32, len(text)+1)}
 	for i := range len(text) {
 		cl.drawn[i+1] = cl.drawn[i]
 		if utf8.RuneStart(text[i]) {
@@ -33,9 +33,6 @@ func newClock(c Cue, text string, k *Karaoke) *clock {
 				cl.drawn[i+1]++
 			}
 		}
-	}
-	if k != nil {
-		cl.share = k.Progress
 	}
 	at := 0
 	for _, w := range c.Words {

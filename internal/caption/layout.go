@@ -150,6 +150,9 @@ type area struct{ left, top, right, bottom float64 }
 func (l *Layout) area() area {
 	w, h, m := float64(l.o.Width), float64(l.o.Height), l.o.Style.Margin*l.unit()
 	s := l.o.Safe
+	if k := l.o.Style.Position.alignment(); k%3 == 2 { // what is centred stands in the middle of the frame
+		s.Left, s.Right = max(s.Left, s.Right), max(s.Left, s.Right)
+	}
 	return area{max(s.Left*w, m), max(s.Top*h, m), w - max(s.Right*w, m), h - max(s.Bottom*h, m)}
 }
 
@@ -293,7 +296,7 @@ func (l *Layout) tell(t *text, lines int) {
 func (l *Layout) event(t *text, atoms []atom, size float64, from, to int) event {
 	c := l.cues[t.cue]
 	if t.clock == nil {
-		t.clock = newClock(c, t.whole, l.o.Karaoke)
+		t.clock = newClock(c, t.whole, l.o.Progress)
 	}
 	e := event{cue: t.cue, start: c.Start, end: c.End, size: size}
 	if from > 0 {

@@ -79,6 +79,10 @@ type Options struct {
 	PerCue   bool    // each cue shrinks for itself
 	NoEmoji  bool    // emoji that no font draws are left out, and counted
 
+	// Progress says when a share of the speech between two times is spoken, by the sound;
+	// it rises with share. nil: evenly.
+	Progress func(start, end cutroom.Micros, share float64) cutroom.Micros
+
 	Animate Animation
 	Karaoke *Karaoke
 	Length  cutroom.Micros // of the recording; 0: not known
@@ -100,9 +104,6 @@ type Karaoke struct {
 	Highlight string // colour of what is or was spoken
 	Upcoming  string // colour of what is still to come; "" is the style's
 	WordOnly  bool   // the word that is being spoken alone is lit
-	// Progress says when a share of the speech between two times is spoken, by the sound;
-	// it rises with share. nil: evenly.
-	Progress func(start, end cutroom.Micros, share float64) cutroom.Micros
 }
 
 // Report says what the layout did.

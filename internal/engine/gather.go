@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"cutroom"
+	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/tool"
 )
@@ -25,6 +26,14 @@ func (k *call) gather(ctx context.Context) error {
 	for _, p := range k.e.Registry.Programs(k.tool) {
 		if k.e.Toolchain.Fingerprint(p) != "" {
 			k.facts.Programs[p] = k.e.Toolchain.Version(p)
+		}
+	}
+	for run, r := range k.results {
+		var made struct {
+			EditMap *edl.Map `json:"edit_map"`
+		}
+		if json.Unmarshal(r.Manifest.Output, &made) == nil && made.EditMap != nil {
+			k.facts.Maps = append(k.facts.Maps, tool.RecordedMap{Run: run, Map: *made.EditMap})
 		}
 	}
 	if k.facts.Has("ffmpeg") {

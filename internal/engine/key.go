@@ -43,6 +43,9 @@ func (k *call) key(ctx context.Context) error {
 	for _, p := range k.e.Registry.Programs(k.tool) {
 		id.Toolchain[p] = k.e.Toolchain.Fingerprint(p)
 	}
+	if k.tool.Needs.Fonts && k.e.Fonts != nil {
+		id.Toolchain["fonts"] = k.e.Fonts.Fingerprint()
+	}
 	if c, ok := k.in.(interface{ Consults() []string }); ok {
 		for _, name := range c.Consults() {
 			for _, m := range k.e.recorded(ctx, k.subject(), name) {

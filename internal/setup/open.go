@@ -178,7 +178,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	i.Engine = engine.New(engine.Options{
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
-		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Policy: s.policy(),
+		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Fonts: newFonts(s), Policy: s.policy(),
 		Settings: tool.Settings{SpeechModel: s.config.Speech.Model, SpeechEngine: s.speechEngine(), SpeechService: s.serviceSpeaks()},
 		Limits: tool.Bounds{
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,

@@ -9,6 +9,7 @@ type Needs struct {
 	Encoders []string
 	Decoders []string
 	Optional []Optional
+	Fonts    bool // draws text with the machine's fonts
 }
 
 // Optional is a capability that only some calls use.

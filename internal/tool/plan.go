@@ -4,10 +4,12 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"cutroom"
 	"cutroom/internal/caption"
+	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/speech"
@@ -42,6 +44,7 @@ type Facts struct {
 	Abilities ffmpeg.Abilities  // of the pinned ffmpeg
 	Languages []string          // OCR languages installed
 	Fonts     caption.Fonts     // installed fonts; nil where there are none
+	Maps      []RecordedMap     // edit maps of the recorded results that the call names
 	// Settings are the operator's choices that tools may see.
 	Settings Settings
 }
@@ -53,6 +56,33 @@ type Settings struct {
 	// SpeechService lists the languages of the operator's speech service, nil when
 	// there is none; an empty list is any.
 	SpeechService *[]string `json:"speech_service,omitempty"`
+}
+
+// RecordedMap is the edit map of a recorded result.
+type RecordedMap struct {
+	Run cutroom.Digest
+	Map edl.Map
+}
+
+// Map returns the edit map of the recorded result that ref names. A result without one
+// is an error for the caller.
+func (f Facts) Map(ref cutroom.Ref) (*edl.Map, error) {
+	for i := range f.Maps {
+		if strings.HasPrefix(string(f.Maps[i].Run), ref.Run) {
+			return &f.Maps[i].Map, nil
+		}
+	}
+	return nil, cutroom.Errorf(cutroom.Invalid, "the result %s has no edit map", ref.Run).
+		WithHint("name the run of the cut, join or other edit that made the input (its invocation_sha256)")
+}
+
+// Named returns the input that the caller named so.
+func (f Facts) Named(path cutroom.InPath) (Input, bool) {
+	i := slices.IndexFunc(f.Inputs, func(in Input) bool { return in.Text == string(path) && in.Frame == nil && !in.Beside })
+	if i < 0 {
+		return Input{}, false
+	}
+	return f.Inputs[i], true
 }
 
 // Has says whether a program is pinned.

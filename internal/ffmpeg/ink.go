@@ -1,0 +1,151 @@
+package ffmpeg
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/sandbox/argv"
+)
+
+// InkAt is a moment at which something is drawn over the picture, and where: pixels of
+// the frame.
+type InkAt struct {
+	At                  cutroom.Micros
+	X, Y, Width, Height int
+}
+
+// InkOptions say what is compared.
+type InkOptions struct {
+	Source, Made       Format
+	SourceDoc, MadeDoc *Document
+	Input              int   // of the call, for Source
+	Width, Height      int   // of the frame
+	Safe               InkAt // nothing may be drawn outside of it; its time counts for nothing
+	Samples            []InkAt
+	Abilities          *Abilities
+}
+
+// Ink is what was measured at one moment: pixels, of the picture scaled for measuring,
+// that differ between source and result.
+type Ink struct {
+	At      cutroom.Micros
+	Inside  int     // in the sample's own place
+	Share   float64 // of that place's area
+	Outside int     // outside of the safe part
+	Pixels  int     // of the whole picture
+}
+
+// inkSide is the longer side of the picture that is compared.
+const inkSide = 640
+
+// inkStep is the least difference of luma that counts: what encoding changes is less.
+const inkStep = 64
+
+// NewInk returns the run that compares the frames of a written file with those of its
+// source at a few moments, and shows how to read its first value: a list of [Ink].
+func NewInk(o InkOptions) (argv.Command, error) {
+	src, err := o.SourceDoc.VideoStream()
+	if err != nil {
+		return argv.Command{}, err
+	}
+	made, err := o.MadeDoc.VideoStream()
+	if err != nil {
+		return argv.Command{}, err
+	}
+	w, h := o.inkSize()
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts")
+	var chains []string
+	var stack strings.Builder
+	for i, s := range o.Samples {
+		for k, f := range []struct {
+			format Format
+			doc    *Document
+			stream *Stream
+			label  string
+		}{{o.Source, o.SourceDoc, src, "s"}, {o.Made, o.MadeDoc, made, "m"}} {
+			dec, err := f.stream.decoder(o.Abilities)
+			if err != nil {
+				return argv.Command{}, err
+			}
+			args = append(args, argv.Words("-threads", "1", "-noautorotate")...)
+			args = append(args, dec...)
+			if t := f.doc.seekBefore(s.At); t > 0 {
+				args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
+				args = append(args, argv.Decimal(decimal(t)))
+			}
+			args = append(args, f.format.input(0)...)
+			from := TicksOf(s.At+f.doc.ZeroSeconds, f.stream.TimeBase)
+			chain := []string{fmt.Sprintf("[%d:%d]trim=start_pts=%d,trim=end_frame=1,setpts=0", 2*i+k, f.stream.Index, from)}
+			chain = append(chain, f.stream.Video.turns()...)
+			chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=area,setsar=1,format=gray[%s%d]", w, h, f.label, i))
+			chains = append(chains, strings.Join(chain, ","))
+		}
+		chains = append(chains, fmt.Sprintf("[s%d][m%d]blend=all_mode=difference[d%d]", i, i, i))
+		fmt.Fprintf(&stack, "[d%d]", i)
+	}
+	if n := len(o.Samples); n > 1 {
+		chains = append(chains, fmt.Sprintf("%svstack=inputs=%d[ink]", stack.String(), n))
+	} else {
+		chains = append(chains, "[d0]null[ink]")
+	}
+	args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(chains, ";")))
+	args = append(args, argv.Words("-map", "[ink]", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray")...)
+	args = append(args, argv.Pipe(0))
+	return argv.Command{
+		Step: "ink", Program: "ffmpeg", Inputs: o.Source.Granted(o.Input), Stage: "looking whether the captions can be seen", Args: args,
+		Consume: []argv.Consumer{func(r io.Reader) (any, error) { return o.readInk(r, w, h) }},
+	}, nil
+}
+
+// inkSize is the size of the picture that is compared.
+func (o *InkOptions) inkSize() (w, h int) {
+	w, h = o.Width, o.Height
+	if long := max(w, h); long > inkSide {
+		w, h = max(1, w*inkSide/long), max(1, h*inkSide/long)
+	}
+	return w, h
+}
+
+// readInk counts what differs.
+func (o *InkOptions) readInk(r io.Reader, w, h int) ([]Ink, error) {
+	var list []Ink
+	frame := make([]byte, w*h)
+	for _, s := range o.Samples {
+		if _, err := io.ReadFull(r, frame); err != nil {
+			return list, fmt.Errorf("the frame at %s: %w", s.At, err)
+		}
+		in, safe := o.scaled(s, w, h), o.scaled(o.Safe, w, h)
+		ink := Ink{At: s.At, Pixels: w * h}
+		for y := range h {
+			for x, v := range frame[y*w : (y+1)*w] {
+				if v < inkStep {
+					continue
+				}
+				if in.holds(x, y) {
+					ink.Inside++
+				}
+				if !safe.holds(x, y) {
+					ink.Outside++
+				}
+			}
+		}
+		ink.Share = float64(ink.Inside) / float64(max(1, in.Width*in.Height))
+		list = append(list, ink)
+	}
+	_, err := io.Copy(io.Discard, r)
+	return list, err
+}
+
+// scaled is a place of the frame in the picture that is compared, a pixel larger on
+// each side: scaling spreads what lies at the edge.
+func (o *InkOptions) scaled(s InkAt, w, h int) InkAt {
+	x0, y0 := s.X*w/o.Width-1, s.Y*h/o.Height-1
+	x1, y1 := (s.X+s.Width)*w/o.Width+2, (s.Y+s.Height)*h/o.Height+2
+	return InkAt{X: max(0, x0), Y: max(0, y0), Width: min(w, x1) - max(0, x0), Height: min(h, y1) - max(0, y0)}
+}
+
+func (s InkAt) holds(x, y int) bool {
+	return x >= s.X && y >= s.Y && x < s.X+s.Width && y < s.Y+s.Height
+}
