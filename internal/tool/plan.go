@@ -76,15 +76,6 @@ func (f Facts) Map(ref cutroom.Ref) (*edl.Map, error) {
 		WithHint("name the run of the cut, join or other edit that made the input (its invocation_sha256)")
 }
 
-// Named returns the input that the caller named so.
-func (f Facts) Named(path cutroom.InPath) (Input, bool) {
-	i := slices.IndexFunc(f.Inputs, func(in Input) bool { return in.Text == string(path) && in.Frame == nil && !in.Beside })
-	if i < 0 {
-		return Input{}, false
-	}
-	return f.Inputs[i], true
-}
-
 // Has says whether a program is pinned.
 func (f Facts) Has(program string) bool { _, ok := f.Programs[program]; return ok }
 

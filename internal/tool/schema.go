@@ -34,7 +34,7 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	case t == microsType:
 		s.Type = "number"
 	case t == momentType:
-		s.Types = []string{"number", "string"}
+		s.Type = "string" // hosts drop a list of types; a number is read all the same
 	case t == digestType:
 		s.Type, s.Pattern = "string", "^[0-9a-f]{64}$"
 	case t == ratioType:

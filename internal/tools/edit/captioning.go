@@ -2,7 +2,6 @@ package edit
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,13 +17,13 @@ import (
 
 // captioning is one call while it is worked on.
 type captioning struct {
-	f         tool.Facts
-	in        CaptionInput
-	file      tool.Input
-	video     *ffmpeg.Stream
-	container string
-	width     int // of the frame as it is written
-	height    int
+	f      tool.Facts
+	in     CaptionInput
+	file   tool.Input
+	video  *ffmpeg.Stream
+	target graph.Target
+	width  int // of the frame as it is written
+	height int
 
 	out     CaptionOutput
 	texts   []captionText
@@ -40,28 +39,27 @@ type captioning struct {
 
 // The files of the private folder.
 const (
-	scriptFile  = "captions.ass"
-	speechFile  = "speech.wav"
-	subripFile  = "captions.srt"
-	writtenName = "captioned"
+	scriptFile = "captions.ass"
+	speechFile = "speech.wav"
+	subripFile = "captions.srt"
 )
 
 // maxCaptionText bounds a caption file.
 const maxCaptionText = 64 << 20
 
 func newCaptioning(f tool.Facts, in CaptionInput) (*captioning, error) {
-	file, _ := f.Named(in.Input)
-	if file.Media == nil {
-		return nil, fmt.Errorf("the input was not probed")
+	file, err := f.Named(in.Input)
+	if err != nil || file.Media == nil {
+		return nil, fmt.Errorf("the input was not probed: %w", err)
 	}
 	c := &captioning{f: f, in: in, file: file}
-	var err error
 	if c.video, err = file.Media.VideoStream(); err != nil {
 		return nil, cutroom.Errorf(cutroom.Invalid, "input has no video stream").WithCause(err).WithHint("captions need a picture; give a video")
 	}
-	if c.container, err = graph.ContainerOf(filepath.Ext(string(in.Output))); err != nil {
+	if c.target, err = tool.Target(in.Output); err != nil {
 		return nil, err
 	}
+	c.target.Video = graph.VideoCodec{Name: in.Codec, Quality: in.Quality}
 	c.width, c.height = max(2, c.video.Video.DisplayWidth&^1), max(2, c.video.Video.DisplayHeight&^1)
 	if _, err := c.safe(); err != nil {
 		return nil, err
@@ -203,17 +201,14 @@ func (c *captioning) later() ([]argv.Command, error) {
 	return list, nil
 }
 
-// written is the name of the written file in the private folder.
-func (c *captioning) written() string { return writtenName + "." + c.container }
-
 // graph is the edit: captions over the whole picture, or beside it.
 func (c *captioning) graph() graph.Graph {
 	g := graph.Graph{
-		Sources: []graph.Source{{Input: c.file.Index, Format: c.file.Format, Media: c.file.Media, Name: c.file.Locator, SHA256: c.file.Digest}},
+		Sources: []graph.Source{c.file.AsSource()},
 		Clips:   []graph.Clip{{}},
 		Picture: &graph.Picture{Copy: c.in.Mode == "mux"},
 		Keep:    graph.Keep{Subtitles: true, Chapters: true, Cover: true, Data: true, Timecode: true},
-		Target:  graph.Target{File: c.written(), Container: c.container, Video: graph.VideoCodec{Name: c.in.Codec, Quality: c.in.Quality}},
+		Target:  c.target,
 	}
 	if len(c.file.Media.AudioStreams()) > 0 {
 		g.Sound = &graph.Sound{Copy: true}
@@ -231,7 +226,7 @@ func (c *captioning) graph() graph.Graph {
 // trackFile is the file of a track: the form in which the container takes text
 // unchanged.
 func (c *captioning) trackFile(i int) string {
-	if c.container == "mkv" {
+	if c.target.Container == "mkv" {
 		return fmt.Sprintf("track%d.srt", i)
 	}
 	return fmt.Sprintf("track%d.vtt", i)

@@ -142,7 +142,7 @@ func (c *captioning) look(tool.Results) (tool.Plan, error) {
 
 func (c *captioning) inkOptions(res graph.Result) ffmpeg.InkOptions {
 	o := ffmpeg.InkOptions{
-		Source: c.file.Format, SourceDoc: c.file.Media, Input: c.file.Index, Made: ffmpeg.MadeFormat(c.written(), madeBy(c.container)), MadeDoc: res.Probe,
+		Source: c.file.Format, SourceDoc: c.file.Media, Input: c.file.Index, Made: ffmpeg.MadeFormat(c.target.File, madeBy(c.target.Container)), MadeDoc: res.Probe,
 		Width: c.width, Height: c.height, Samples: c.ink, Safe: ffmpeg.InkAt{Width: c.width, Height: c.height}, Abilities: &c.f.Abilities,
 	}
 	if c.layout != nil {
@@ -217,7 +217,7 @@ func (c *captioning) lookCommand(argv.Command) argv.Command {
 	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts", "-ss")
 	args = append(args, argv.Hole("the middle of a caption"))
 	args = append(args, c.file.Format.Input(0)...)
-	args = append(args, ffmpeg.MadeFormat(c.written(), madeBy(c.container)).Input(0)...)
+	args = append(args, ffmpeg.MadeFormat(c.target.File, madeBy(c.target.Container)).Input(0)...)
 	args = append(args, argv.Word("-filter_complex"), argv.Graph("[0:v:0][1:v:0]blend=all_mode=difference"), argv.Word("-f"), argv.Word("rawvideo"), argv.Pipe(0))
 	return argv.Command{Step: "ink", Program: "ffmpeg", Inputs: []int{c.file.Index}, Args: args, Stage: "looking whether the captions can be seen"}
 }
@@ -232,7 +232,7 @@ func captioned(_ tool.Facts, in CaptionInput, r tool.Results) (CaptionOutput, er
 	if out.Probe != nil {
 		out.Existing = len(out.Probe.SubtitleStreams())
 	}
-	if _, err := r.Deliver(c.written(), graph.MediaType(c.container), "output"); err != nil {
+	if _, err := r.Deliver(c.target.File, graph.MediaType(c.target.Container), "output"); err != nil {
 		return out, err
 	}
 	if _, err := r.Deliver(subripFile, "application/x-subrip", "write_srt"); err != nil {

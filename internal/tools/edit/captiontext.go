@@ -69,7 +69,7 @@ func (c *captioning) atOnce() (bool, error) {
 		return false, nil
 	}
 	for _, p := range c.paths() {
-		if file, ok := c.f.Named(p); !ok || int64(len(file.Head)) < file.Size {
+		if file, err := c.f.Named(p); err != nil || int64(len(file.Head)) < file.Size {
 			return false, nil
 		}
 	}
@@ -85,13 +85,12 @@ func (c *captioning) readAll(r tool.Results) error {
 		return c.given()
 	}
 	for _, p := range c.paths() {
-		file, ok := c.f.Named(p)
-		if !ok {
-			return cutroom.Errorf(cutroom.NotFound, "the file %q was not opened", p)
+		file, err := c.f.Named(p)
+		if err != nil {
+			return err
 		}
 		data := file.Head
 		if int64(len(data)) < file.Size {
-			var err error
 			if data, err = r.ReadInput(file.Index, maxCaptionText); err != nil {
 				return err
 			}
