@@ -153,6 +153,9 @@ func ParseLook(out []byte, f Format, size int64) (*Document, error) {
 	if err := json.Unmarshal(out, &raw); err != nil || raw.Format == nil || len(raw.Streams) == 0 {
 		return nil, f.noDescription(size)
 	}
+	if n, ok := raw.Format.Size.int(); ok && f.made != "" { // no one has measured it yet
+		size = n
+	}
 	d := &Document{
 		FormatName: string(raw.Format.Name), MediaType: f.MediaType, SizeBytes: size,
 		Title: tag(raw.Format.Tags, "title"), DurationFrom: Unknown, Problems: append([]string{}, f.Notes...),

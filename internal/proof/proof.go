@@ -15,14 +15,15 @@ import (
 // are not checked, unless said otherwise.
 type Expectation struct {
 	File      string // its name in the private folder
-	Container string // mp4, mov, matroska, webm, mp3, wav, flac, ogg, adts, gif …
+	Container string // mp4, mov, m4a, mkv, webm, mp3, wav, flac, ogg, opus, adts, gif …
 	Video     *Video // nil: there must be no video
 	Audio     []Audio
 	Subtitles []Subtitle // in order; there must be as many
 	Chapters  int        // as many; −1: not checked
 	Cover     bool       // cover art must be there
-	// Skew is how far the ends of picture and sound may lie apart, and their beginnings.
-	// 0: half a frame and one codec frame.
+	// Skew is how far the ends of picture and sound may lie apart beyond what their
+	// lengths say, and their beginnings beyond what First says. 0: half a frame and one
+	// codec frame; negative: not checked.
 	Skew cutroom.Micros
 	// Content compares with what the source held: when set, the file may not be wholly
 	// black, frozen or silent.
@@ -40,6 +41,7 @@ type Video struct {
 	Frames                             int64          // decoded frames, exactly
 	First                              cutroom.Micros // presentation time of the first frame, ± half a tick
 	Length                             cutroom.Micros // ± half a frame
+	Uneven                             bool           // frames may be unevenly spaced
 	PixelFormat                        string
 	Range, Matrix, Primaries, Transfer string // tags; "-" must be absent
 	Tag                                string // hvc1
@@ -50,17 +52,19 @@ type Video struct {
 type Audio struct {
 	Codec                string
 	SampleRate, Channels int
+	First                cutroom.Micros // where it begins; judged with Skew
 	Length               cutroom.Micros // ± one codec frame
 	Tolerance            cutroom.Micros // in place of one codec frame
-	Language             string
-	Silent               bool // the source was silent: this may be
+	Language             string         // "-" must be absent
+	Silent               bool           // the source was silent: this may be
+	Holes                bool           // samples may be missing in between, as in the source
 }
 
 // Subtitle is what must be true of one subtitle stream.
 type Subtitle struct {
 	Codec    string
-	Language string
-	Cues     int // 0: not checked
+	Language string // "-" must be absent
+	Cues     int    // 0: not checked
 }
 
 // Content says what the source held, so that what appeared in the making is found.
