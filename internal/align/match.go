@@ -32,18 +32,21 @@ type Match struct {
 // Answer is one way in which the recordings may lie.
 type Answer struct {
 	Offset     float64 // seconds
-	Confidence float64 // 0 to 1, with the best answer as its rival
+	Confidence float64 // 0 to 1, were it the best
 	Score      float64
 }
 
 // Threshold is the least confidence of a match.
-const Threshold = 0.5
+const Threshold = 0.6
 
 const (
 	examined = 4 // how many answers are held against each other
 	// chance is a score that the best of all lags reaches without any match. Below it no
 	// second answer counts for less.
 	chance = 5.5
+	// few is what a single stretch adds to that: two voices of one pitch and two songs of
+	// one key are alike for a second.
+	few = 5
 	// solid is a score of waveforms that chance does not reach.
 	solid = 7
 )
@@ -120,12 +123,12 @@ func (c *comparer) judge(a, b *Sound, rows [][]float32, k candidate) judged {
 func conclude(a, b *Sound, list []judged) Match {
 	best := list[0]
 	m := Match{Score: best.score(), ByWaves: len(best.points) > 0, Windows: len(best.list), Inverted: best.sign < 0}
-	rival := chance
+	rival := chance + few/float64(max(1, m.Windows))
 	if len(list) > 1 {
 		second := list[1]
 		rival = max(rival, second.score())
 		offset, _ := public(a, b, second.line.line)
-		m.RunnerUp = &Answer{Offset: offset, Score: second.score(), Confidence: max(0, 1-square(m.Score/second.score()))}
+		m.RunnerUp = &Answer{Offset: offset, Score: second.score(), Confidence: max(0, 1-square(chance/second.score()))}
 	}
 	m.Confidence = max(0, 1-square(rival/m.Score))
 	m.Found = m.Confidence >= Threshold

@@ -8,7 +8,7 @@ import (
 
 // Sizes of the comparison of waveforms, in samples.
 const (
-	reach    = 512                // how far from the expected lag is looked: 64 ms
+	reach    = 1280               // how far from the expected lag is looked: 160 ms, as far as answers lie apart
 	waveSize = 8192               // of a transform
 	longest  = waveSize - 2*reach // of a window: 0.9 s, in which no clock slips by more than its waves bear
 	shortest = 1024
