@@ -160,7 +160,8 @@ func (c *compiler) selectSound(t track, label string) ([]string, error) {
 	var chains []string
 	for i, k := range cuts {
 		name := fmt.Sprintf("%sk%d", label, i)
-		outs, kept = append(outs, "["+name+"]"), append(kept, "["+name+"]")
+		outs, kept = append(outs, "["+name+"s]"), append(kept, "["+name+"]")
+		chains = append(chains, fmt.Sprintf("[%ss]asetpts=PTS-STARTPTS[%s]", name, name)) // concat keeps the hole before a part
 		if i > 0 {
 			points = append(points, fmt.Sprint(k.from-first))
 		}
