@@ -327,3 +327,51 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	}
 }
+
+// TestLists: the demuxer that opens other files does so only for a list which the run
+// brings with it and which names nothing outside the private folder.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	const args = "-nostdin -protocol_whitelist file -f concat -i l.txt -map 0:v:0 -c copy o.mp4"
+	const probe = "-protocol_whitelist file -f concat l.txt"
+	table := Programs()["ffmpeg"]
+	for list, ok := range map[string]bool{
+		"ffconcat version 1.0\nfile a.mp4\nduration 1.500000\nfile b.mp4\n": true,
+		"ffconcat version 1.0\nfile a.mp4":                                  true,
+		"":                                                                  false,
+		"ffconcat version 1.0\n":                                            false,
+		"file a.mp4\n":                                                      false,
+		"ffconcat version 1.0\nfile /etc/passwd\n":                          false,
+		"ffconcat version 1.0\nfile ../a.mp4\n":                             false,
+		"ffconcat version 1.0\nfile b/a.mp4\n":                              false,
+		"ffconcat version 1.0\nfile file:a.mp4\n":                           false,
+		"ffconcat version 1.0\nfile http://x/a\n":                           false,
+		"ffconcat version 1.0\nfile 'a.mp4'\n":                              false,
+		"ffconcat version 1.0\nfile a.mp4\noption safe 0\n":                 false,
+		"ffconcat version 1.0\nfile a.mp4\nduration x\n":                    false,
+		"ffconcat version 1.0\nfile a.mp4\r\nfile /etc/passwd\n":            false,
+		"ffconcat version 1.0\n file a.mp4\n":                               false,
+		"ffconcat version 1.0\nfile a.mp4\nstream_codec file:/x.y\n":        false,
+	} {
+		g := GrantsOf(Command{Files: []File{{Name: "l.txt", Data: []byte(list)}}}, nil)
+		if err := Check(table, strings.Fields(args), g); (err == nil) != ok {
+			t.Errorf("%q: %v", list, err)
+		}
+		if err := Check(Programs()["ffprobe"], strings.Fields(probe), g); err == nil {
+			t.Errorf("ffprobe opens the list %q", list)
+		}
+	}
+	good := GrantsOf(Command{Files: []File{{Name: "l.txt", Data: []byte("ffconcat version 1.0\nfile a.mp4\n")}}, Inputs: []int{0}}, nil)
+	for _, bad := range []string{
+		"-nostdin -protocol_whitelist file -f concat -i other.txt -c copy o.mp4",
+		"-nostdin -protocol_whitelist file -f concat -i file:l.txt -c copy o.mp4",
+		"-nostdin -protocol_whitelist file -f concat -i file:/proc/self/fd/3 -c copy o.mp4",
+		"-nostdin -protocol_whitelist file -f concat -safe 0 -i l.txt -c copy o.mp4",
+		"-nostdin -f concat -i l.txt -c copy o.mp4",
+		"-nostdin -protocol_whitelist file -i a.mp4 -f concat o.mp4",
+	} {
+		if err := Check(table, strings.Fields(bad), good); err == nil {
+			t.Errorf("%s is let through", bad)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package argv
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ffmpeg is the grammar of ffmpeg(1): groups of options, each ending with `-i url` or
 // with an output. The protocol list has to stand in every input's own group, because
@@ -14,6 +17,9 @@ func (c *checker) ffmpeg() error {
 			break
 		}
 		if a == "-" || !strings.HasPrefix(a, "-") {
+			if format == concat {
+				return refuse("%s writes nothing", concat)
+			}
 			if err := c.output(a); err != nil {
 				return err
 			}
@@ -61,7 +67,31 @@ func (c *checker) ffmpegInput(whitelist bool, format string) error {
 	if !whitelist {
 		return refuse("an input without -protocol_whitelist file")
 	}
+	if format == concat && !slices.Contains(c.grants.Lists, url) {
+		return refuse("%q is not a list of files that the run brings with it", clip(url))
+	}
 	return c.value(Option{Kind: FromInput}, url)
+}
+
+// concat is the demuxer that opens the files of a list one after another.
+const concat = "concat"
+
+// listsFiles reports whether data is a list for the concat demuxer (ffmpeg-formats(1),
+// "concat") that names files of the private folder only, and how long each lasts. The
+// demuxer is left safe, so it refuses other names itself.
+func listsFiles(data []byte) bool {
+	first, rest, ok := strings.Cut(string(data), "\n")
+	if !ok || first != "ffconcat version 1.0" || rest == "" {
+		return false
+	}
+	for line := range strings.Lines(rest) {
+		word, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if word == "file" && SafeName(value) || word == "duration" && isDecimal(value) {
+			continue
+		}
+		return false
+	}
+	return true
 }
 
 // output checks the name of an output.
@@ -98,7 +128,7 @@ func (c *checker) ffprobe() error {
 		case "-protocol_whitelist":
 			whitelist = value == "file"
 		case "-f":
-			lavfi = value == "lavfi"
+			lavfi = value == "lavfi" || value == concat
 		}
 	}
 	if inputs != 1 || !whitelist || lavfi {

@@ -20,7 +20,7 @@ var formats = sync.OnceValue(func() map[string]bool {
 	null image2 image2pipe rawvideo yuv4mpegpipe wav w64 s16le s24le s32le f32le f64le u8 mp4 mov ipod m4a m4v 3gp 3g2 matroska webm avi flv
 	mpegts mpeg mpegvideo vob mxf mp3 mp2 ac3 eac3 adts aac flac ogg opus oga ogv amr aiff caf au tta wv alac truehd dts gif apng webp webp_pipe
 	avif mjpeg png_pipe jpeg_pipe bmp_pipe h264 hevc vvc av1 ivf obu m4v dv h263 md5 hash framemd5 framehash framecrc crc streamhash data
-	srt webvtt ass ssa mov_text subrip ffmetadata lavfi asf wmv rm gxf nut swf`)
+	srt webvtt ass ssa mov_text subrip ffmetadata lavfi asf wmv rm gxf nut swf concat`)
 })
 
 // bitFilters are the bitstream filters that -bsf may name; none opens a file.

@@ -11,6 +11,7 @@ type Grants struct {
 	Pipes  int               // extra output pipes, Pipe(1) … Pipe(Pipes)
 	Inputs int               // In(0) … In(Inputs-1)
 	Data   map[string]string // pinned data files by name: real paths
+	Lists  []string          // files that the run brings with it and that list files of the private folder
 }
 
 // PipeFD is the descriptor of Pipe(k) in the program: 1 for standard output, then
@@ -28,7 +29,13 @@ func (g Grants) InputFD(n int) int { return 3 + g.Pipes + n }
 
 // GrantsOf returns the grants of cmd, given its program's pinned data.
 func GrantsOf(cmd Command, data map[string]string) Grants {
-	return Grants{Pipes: max(len(cmd.Consume)-1, 0), Inputs: len(cmd.Inputs), Data: data}
+	g := Grants{Pipes: max(len(cmd.Consume)-1, 0), Inputs: len(cmd.Inputs), Data: data}
+	for _, f := range cmd.Files {
+		if SafeName(f.Name) && listsFiles(f.Data) {
+			g.Lists = append(g.Lists, f.Name)
+		}
+	}
+	return g
 }
 
 // Render writes cmd's atoms as the strings that the program gets. It refuses what an

@@ -220,7 +220,8 @@ var x265Keys = []string{
 }
 
 // Formats lists the muxers and demuxers that may be named with -f, sorted. Those that
-// open other files (concat, hls, dash, tee, segment, sdp) are not among them.
+// open other files (hls, dash, tee, segment, sdp) are not among them, but for concat, whose
+// list is checked.
 func Formats() []string { return slices.Sorted(maps.Keys(formats())) }
 
 // Own returns the table of our own binary as a child of another name than those of

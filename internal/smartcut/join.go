@@ -1,0 +1,172 @@
+package smartcut
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"cutroom"
+	"cutroom/internal/edl"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/sandbox/argv"
+)
+
+// listFile and marksFile are files of ours that the join reads.
+const (
+	listFile  = "pieces.txt"
+	marksFile = "marks.txt"
+)
+
+// join is the run that puts the pieces one behind the other and writes the sound and
+// what else is kept.
+func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map) argv.Command {
+	v := s.video()
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y", "-copyts",
+		"-protocol_whitelist", "file", "-format_whitelist", "concat,mov,mp4,m4a,matroska,webm", "-f", "concat", "-i")
+	args = append(args, argv.Out(listFile))
+	for _, c := range cuts {
+		args = append(args, s.openSound(c)...)
+	}
+	files := []argv.File{{Name: listFile, Data: s.list(cuts)}}
+	chapters := moved(s.Media.Chapters, m)
+	if len(chapters) > 0 {
+		files = append(files, argv.File{Name: marksFile, Data: marks(chapters)})
+		args = append(args, argv.Words("-protocol_whitelist", "file", "-f", "ffmetadata", "-i")...)
+		args = append(args, argv.Out(marksFile))
+	}
+	var chains []string
+	for n, tr := range tracks {
+		chains = append(chains, s.soundChains(n, tr, cuts, 1))
+	}
+	if len(chains) > 0 {
+		args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(chains, ";")))
+	}
+	args = append(args, argv.Words("-progress")...)
+	args = append(args, argv.Pipe(1))
+	args = append(args, argv.Words("-map", "0:v:0", "-c:v", "copy", "-bsf:v", "setts=pts=PTS:dts='max(DTS,PREV_OUTDTS+1)'")...)
+	for n, tr := range tracks {
+		args = append(args, argv.Words("-map", fmt.Sprintf("[a%d]", n))...)
+		args = append(args, tr.encode(n)...)
+	}
+	args = append(args, s.tags(len(cuts), len(chapters) > 0)...)
+	if v.CodecName == "hevc" && (t.Container == "mp4" || t.Container == "mov") {
+		args = append(args, argv.Words("-tag:v", "hvc1")...)
+	}
+	if t.Container == "mp4" || t.Container == "mov" {
+		args = append(args, argv.Words("-video_track_timescale", strconv.FormatInt(v.TimeBase.Den, 10), "-movflags", "+faststart")...)
+	}
+	args = append(args, argv.Words("-f", kinds[t.Container].muxer)...)
+	return argv.Command{
+		Step: "join", Program: "ffmpeg", Inputs: s.Format.Granted(s.Input), Stage: "writing " + t.Container,
+		Args: append(args, argv.Out(t.File)), Files: files, Outputs: []string{t.File},
+		Consume: []argv.Consumer{nil, ignore}, Report: &argv.Report{Pipe: 1, Total: m.Seconds},
+	}
+}
+
+// tags keeps what the file says of itself, and the chapters where the edit shows them.
+func (s Source) tags(cuts int, chapters bool) []argv.Atom {
+	args := argv.Words("-map_metadata", "1")
+	if chapters {
+		args = append(args, argv.Words("-map_chapters", strconv.Itoa(1+cuts))...)
+	} else {
+		args = append(args, argv.Words("-map_chapters", "-1")...)
+	}
+	v := s.video()
+	if v.Language != "" {
+		args = append(args, argv.Words("-metadata:s:v:0", "language="+v.Language)...)
+	}
+	if d := disposition(v.Disposition); d != "" {
+		args = append(args, argv.Words("-disposition:v:0", d)...)
+	}
+	return args
+}
+
+// editMap says what the output shows when. Its times are exact to the microsecond.
+func (s Source) editMap(cuts []cut) *edl.Map {
+	v := s.video()
+	m := &edl.Map{Sources: []edl.Source{{Name: s.Name, SHA256: s.SHA256, Seconds: s.Media.DurationSeconds}}, Segments: []edl.Segment{}}
+	var at ffmpeg.Ticks
+	for _, c := range cuts {
+		end := at + c.to - c.from
+		m.Segments = append(m.Segments, edl.Segment{
+			SourceStart: max(0, s.start(c)), SourceEnd: s.Media.Time(v, c.to), Start: at.Micros(v.TimeBase), End: end.Micros(v.TimeBase),
+		})
+		at = end
+	}
+	m.Seconds = at.Micros(v.TimeBase)
+	return m
+}
+
+// moved are the chapters where the edit shows them: one that is cut into is shorter, one
+// that is cut out is gone, parts that meet stay one.
+func moved(chapters []ffmpeg.Chapter, m *edl.Map) []ffmpeg.Chapter {
+	var list []ffmpeg.Chapter
+	forward := m.Forward(0)
+	for _, c := range chapters {
+		for _, r := range forward(edl.Range{Start: c.StartSeconds, End: c.EndSeconds}) {
+			list = append(list, ffmpeg.Chapter{StartSeconds: r.Start, EndSeconds: r.End, Title: c.Title})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ffmpeg.Chapter) int { return int(a.StartSeconds - b.StartSeconds) })
+	return list
+}
+
+// marks writes chapters in ffmpeg's metadata form (ffmpeg-formats(1), "metadata").
+func marks(list []ffmpeg.Chapter) []byte {
+	var b strings.Builder
+	b.WriteString(";FFMETADATA1\n")
+	escape := strings.NewReplacer(`\`, `\\`, "=", `\=`, ";", `\;`, "#", `\#`)
+	for _, c := range list {
+		fmt.Fprintf(&b, "[CHAPTER]\nTIMEBASE=1/1000000\nSTART=%d\nEND=%d\ntitle=%s\n", int64(c.StartSeconds), int64(c.EndSeconds), escape.Replace(tag(c.Title)))
+	}
+	return []byte(b.String())
+}
+
+// tag is text of a file as one line of a tag.
+func tag(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > 500 {
+		s = string(r[:500])
+	}
+	return strings.TrimSpace(s)
+}
+
+// disposition writes a stream's marks as ffmpeg takes them.
+func disposition(marks []string) string {
+	var known []string
+	for _, m := range marks {
+		if slices.Contains([]string{"default", "dub", "original", "comment", "lyrics", "karaoke", "forced", "hearing_impaired", "visual_impaired", "clean_effects", "captions", "descriptions"}, m) {
+			known = append(known, m)
+		}
+	}
+	return strings.Join(known, "+")
+}
+
+// dropped names the streams that the output does not have.
+func (s Source) dropped() []string {
+	var list []string
+	v := s.video()
+	for _, st := range s.Media.Streams {
+		switch {
+		case st.Video != nil && st.Index != v.Index:
+			list = append(list, fmt.Sprintf("stream %d (video %s): one picture is kept", st.Index, st.CodecName))
+		case st.CodecType == "subtitle":
+			list = append(list, fmt.Sprintf("stream %d (subtitle %s): not carried by this cut", st.Index, st.CodecName))
+		case st.CodecType == "data" || st.CodecType == "attachment":
+			list = append(list, fmt.Sprintf("stream %d (%s %s): a cut does not carry it", st.Index, st.CodecType, st.CodecName))
+		}
+	}
+	for _, st := range s.Media.CoverArt {
+		list = append(list, fmt.Sprintf("stream %d (cover art): a cut does not carry it", st.Index))
+	}
+	return list
+}
+
+var _ cutroom.Micros

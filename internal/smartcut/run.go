@@ -1,0 +1,117 @@
+package smartcut
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/sandbox/argv"
+)
+
+// maxOpen and maxEncoded bound how many pieces one run makes: each opens the source
+// once, and an encoder holds frames back.
+const (
+	maxOpen    = 12
+	maxEncoded = 4
+)
+
+// pieceRuns are the runs that make the pieces, each into a file of its own.
+func (s Source) pieceRuns(x *index, cuts []cut) []argv.Command {
+	var runs []argv.Command
+	var batch []*piece
+	encoded := 0
+	flush := func() {
+		if len(batch) > 0 {
+			runs = append(runs, s.pieceRun(x, batch, len(runs)))
+		}
+		batch, encoded = nil, 0
+	}
+	suffix, _ := s.pieceFormat()
+	n := 0
+	for i := range cuts {
+		for k := range cuts[i].pieces {
+			p := &cuts[i].pieces[k]
+			p.file = fmt.Sprintf("piece-%04d%s", n, suffix)
+			n++
+			batch = append(batch, p)
+			if !p.copied {
+				encoded++
+			}
+			if len(batch) == maxOpen || encoded == maxEncoded {
+				flush()
+			}
+		}
+	}
+	flush()
+	return runs
+}
+
+func (s Source) pieceRun(x *index, batch []*piece, n int) argv.Command {
+	v := s.video()
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y", "-copyts")
+	var out []argv.Atom
+	var files []string
+	var total cutroom.Micros
+	for k, p := range batch {
+		args = append(args, s.open(0, p.seek)...)
+		out = append(out, argv.Words("-map", fmt.Sprintf("%d:%d", k, v.Index))...)
+		if p.copied {
+			out = append(out, s.copyPiece(p)...)
+		} else {
+			out = append(out, s.encodePiece(x, p)...)
+			total += (p.to - p.from).Micros(v.TimeBase)
+		}
+		_, muxer := s.pieceFormat()
+		out = append(out, argv.Words("-map_metadata", "-1", "-map_chapters", "-1", "-video_track_timescale", strconv.FormatInt(v.TimeBase.Den, 10), "-f", muxer)...)
+		out = append(out, argv.Out(p.file))
+		files = append(files, p.file)
+	}
+	return argv.Command{
+		Step: fmt.Sprintf("pieces%d", n), Program: "ffmpeg", Inputs: s.Format.Granted(s.Input), Stage: "copying and encoding the parts",
+		Args: append(args, out...), Outputs: files,
+	}
+}
+
+// copyPiece copies the packets of a piece: from its key frame on, without the frames
+// that show before it.
+func (s Source) copyPiece(p *piece) []argv.Atom {
+	chain := fmt.Sprintf("noise=drop='lt(pts,%d)',setts=pts=PTS-%d:dts=DTS-%d", p.from, p.from, p.from)
+	if s.video().CodecName == "hevc" {
+		chain += ",hevc_mp4toannexb" // the parameter sets of each piece come with it
+	}
+	return argv.Words("-c:v", "copy", "-bsf:v", chain, "-frames:v", strconv.Itoa(p.packets))
+}
+
+// encodePiece encodes the frames of a piece.
+func (s Source) encodePiece(x *index, p *piece) []argv.Atom {
+	tb := s.video().TimeBase
+	args := argv.Words("-vf")
+	args = append(args, argv.Graph(fmt.Sprintf("trim=start_pts=%d:end_pts=%d,setpts=PTS-%d", p.from, p.to, p.from)))
+	args = append(args, argv.Words("-fps_mode", "passthrough", "-enc_time_base", tb.String())...)
+	args = append(args, s.encoder(x)...)
+	if s.video().CodecName == "hevc" {
+		args = append(args, argv.Words("-bsf:v", "hevc_mp4toannexb")...)
+	}
+	return args
+}
+
+// list is the list of the pieces for ffmpeg's concat demuxer (ffmpeg-formats(1),
+// "concat"). It counts in microseconds: each length is the difference of two rounded
+// ends, so that rounding never adds up.
+func (s Source) list(cuts []cut) []byte {
+	var b strings.Builder
+	b.WriteString("ffconcat version 1.0\n")
+	tb := s.video().TimeBase
+	var at ffmpeg.Ticks
+	for _, c := range cuts {
+		for _, p := range c.pieces {
+			end := at + p.to - p.from
+			d := end.Micros(tb) - at.Micros(tb)
+			fmt.Fprintf(&b, "file %s\nduration %d.%06d\n", p.file, d/cutroom.Second, d%cutroom.Second)
+			at = end
+		}
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,268 @@
+package smartcut
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cutroom/internal/ffmpeg"
+	"cutroom/internal/sandbox/argv"
+)
+
+// line is one line of ffmpeg's framehash and framecrc muxers (ffmpeg-formats(1)).
+type line struct {
+	stream        int
+	dts, pts, dur int64
+	size          int64
+	hash          string
+}
+
+func parseLine(l string) (line, bool) {
+	f := strings.Split(l, ",")
+	if len(f) < 6 || strings.HasPrefix(l, "#") {
+		return line{}, false
+	}
+	var n [5]int64
+	for i := range n {
+		v, err := strconv.ParseInt(strings.TrimSpace(f[i]), 10, 64)
+		if err != nil {
+			return line{}, false
+		}
+		n[i] = v
+	}
+	return line{stream: int(n[0]), dts: n[1], pts: n[2], dur: n[3], size: n[4], hash: strings.TrimSpace(f[5])}, true
+}
+
+// readTimes reads the presentation times of such lines.
+func readTimes(r io.Reader) (any, error) {
+	list := []ffmpeg.Ticks{}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if l, ok := parseLine(lines.Text()); ok {
+			list = append(list, ffmpeg.Ticks(l.pts))
+		}
+	}
+	return list, lines.Err()
+}
+
+func ignore(r io.Reader) (any, error) {
+	_, err := io.Copy(io.Discard, r)
+	return nil, err
+}
+
+// written is what the packets of the output say: the times of all, and one digest for
+// each piece, of what its packets hold.
+type written struct {
+	times   []ffmpeg.Ticks
+	digests []string
+	extra   int // packets beyond the planned
+}
+
+// readWritten reads the output's picture packets, of which the n-th piece has counts[n].
+func readWritten(counts []int) argv.Consumer {
+	return func(r io.Reader) (any, error) {
+		w := &written{}
+		lines := bufio.NewScanner(r)
+		piece, seen := 0, 0
+		sum := sha256.New()
+		for lines.Scan() {
+			l, ok := parseLine(lines.Text())
+			if !ok {
+				continue
+			}
+			w.times = append(w.times, ffmpeg.Ticks(l.pts))
+			if piece == len(counts) {
+				w.extra++
+				continue
+			}
+			fold(sum, l)
+			if seen++; seen == counts[piece] {
+				w.digests = append(w.digests, digest(sum))
+				sum = sha256.New()
+				piece, seen = piece+1, 0
+			}
+		}
+		slices.Sort(w.times)
+		return w, lines.Err()
+	}
+}
+
+// copies is what the packets of the source say: for each copied piece how many there
+// were, and one digest of what they hold.
+type copies struct {
+	counts  []int
+	digests []string
+}
+
+// readCopies reads packets of n streams, each a copied piece of the source.
+func readCopies(n int) argv.Consumer {
+	return func(r io.Reader) (any, error) {
+		c := &copies{counts: make([]int, n)}
+		sums := make([]hash.Hash, n)
+		for i := range sums {
+			sums[i] = sha256.New()
+		}
+		lines := bufio.NewScanner(r)
+		for lines.Scan() {
+			if l, ok := parseLine(lines.Text()); ok && l.stream >= 0 && l.stream < n {
+				fold(sums[l.stream], l)
+				c.counts[l.stream]++
+			}
+		}
+		for _, s := range sums {
+			c.digests = append(c.digests, digest(s))
+		}
+		return c, lines.Err()
+	}
+}
+
+func fold(h hash.Hash, l line) { fmt.Fprintf(h, "%d %s\n", l.size, l.hash) }
+
+func digest(h hash.Hash) string { return fmt.Sprintf("%x", h.Sum(nil)) }
+
+// sight is a stretch of the output that is decoded beside the source.
+type sight struct {
+	from, to ffmpeg.Ticks // of the source
+	at       ffmpeg.Ticks // of from, in the output
+	seek     ffmpeg.Ticks // a key frame of the source at or before from
+	begin    ffmpeg.Ticks // a key frame of the output at or before at
+	copied   []bool       // for each frame: it was copied
+}
+
+// sights are the stretches around the seams: each encoded piece, and one group of
+// pictures on each side of it; the first and the last group where nothing is encoded.
+func sights(x *index, cuts []cut) []sight {
+	var list []sight
+	var at ffmpeg.Ticks
+	for _, c := range cuts {
+		for _, p := range c.pieces {
+			out := at + p.from - c.from
+			if !p.copied {
+				list = see(list, x, c, p.from, p.to, out, out, false)
+				continue
+			}
+			first, last := p.to, p.from
+			if len(p.keys) > 1 {
+				first, last = p.keys[1], p.keys[len(p.keys)-1]
+			}
+			list = see(list, x, c, p.from, first, out, out, true)
+			list = see(list, x, c, max(last, first), p.to, out+max(last, first)-p.from, out+last-p.from, true)
+		}
+		at += c.to - c.from
+	}
+	return list
+}
+
+// see adds a stretch, joined to the last where they meet.
+func see(list []sight, x *index, c cut, from, to, at, begin ffmpeg.Ticks, copied bool) []sight {
+	n := count(c.frames, from, to)
+	if n == 0 {
+		return list
+	}
+	flags := slices.Repeat([]bool{copied}, n)
+	if k := len(list) - 1; k >= 0 && list[k].to == from && list[k].at+list[k].to-list[k].from == at {
+		list[k].to, list[k].copied = to, append(list[k].copied, flags...)
+		return list
+	}
+	return append(list, sight{from: from, to: to, at: at, seek: x.before(from), begin: begin, copied: flags})
+}
+
+// maxSights bounds how many stretches one run compares; each has two decoders.
+const maxSights = 4
+
+// compare is the run that compares the n-th group of stretches frame by frame; with the
+// first group, the packets of the copied pieces as well.
+func (s Source) compare(t Target, group []sight, n int, cuts []cut) argv.Command {
+	v := s.video()
+	out := ffmpeg.MadeFormat(t.File, t.demuxer())
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts")
+	var chains []string
+	var outputs []argv.Atom
+	consume := []argv.Consumer{nil}
+	in := 0
+	for k, g := range group {
+		args = append(args, s.open(0, g.seek)...)
+		args = append(args, argv.Words("-noautorotate", "-noaccurate_seek")...)
+		if b := g.begin.Micros(v.TimeBase); b > 0 {
+			args = append(args, argv.Word("-ss"), argv.Decimal((b + early).String()))
+		}
+		args = append(args, out.Input(0)...)
+		from, to, slack := t.ticks(v, g.at), t.ticks(v, g.at+g.to-g.from), t.slack(v)
+		pipe := len(consume)
+		chains = append(chains, fmt.Sprintf(`[%d:%d]trim=start_pts=%d:end_pts=%d,settb=1/1000,setpts=N[s%d];[%d:v:0]trim=start_pts=%d:end_pts=%d,settb=1/1000,setpts=N[o%d];[o%d][s%d]psnr=shortest=1,metadata=mode=print:key=lavfi.psnr.psnr_avg:file='pipe\:%d'[p%d]`,
+			in, v.Index, g.from, g.to, k, in+1, from-slack, to-slack, k, k, k, argv.PipeFD(pipe), k))
+		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("[p%d]", k), "-f", "null", "-")...)
+		consume = append(consume, readRatios)
+		in += 2
+	}
+	if n == 0 {
+		more, inputs, readers := s.packets(t, cuts, in, len(consume))
+		args, outputs, consume = append(args, inputs...), append(outputs, more...), append(consume, readers...)
+	}
+	if len(chains) > 0 {
+		args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(chains, ";")))
+	}
+	return argv.Command{
+		Step: fmt.Sprintf("compare%d", n), Program: "ffmpeg", Inputs: s.Format.Granted(s.Input), Stage: "comparing the cut with the source",
+		Args: append(args, outputs...), Consume: consume, MayFail: true,
+	}
+}
+
+// packets are the parts of that run that read the picture's packets of the output, and
+// of the copied pieces in the source.
+func (s Source) packets(t Target, cuts []cut, in, pipe int) (outputs, inputs []argv.Atom, readers []argv.Consumer) {
+	v := s.video()
+	out := ffmpeg.MadeFormat(t.File, t.demuxer())
+	inputs = out.Input(0)
+	outputs = argv.Words("-map", fmt.Sprintf("%d:v:0", in), "-c:v", "copy", "-bsf:v", s.slices(), "-f", "framehash", "-hash", "md5")
+	outputs = append(outputs, argv.Pipe(pipe))
+	var counts []int
+	copied := 0
+	var from []argv.Atom
+	for _, c := range cuts {
+		for _, p := range c.pieces {
+			if !p.copied {
+				counts = append(counts, p.frames)
+				continue
+			}
+			counts = append(counts, p.packets)
+			inputs = append(inputs, s.open(0, p.seek)...)
+			from = append(from, argv.Words("-map", fmt.Sprintf("%d:%d", in+1+copied, v.Index), fmt.Sprintf("-bsf:v:%d", copied),
+				fmt.Sprintf("noise=drop='lt(pts,%d)',%s", p.from, s.slices()), fmt.Sprintf("-frames:v:%d", copied), strconv.Itoa(p.packets))...)
+			copied++
+		}
+	}
+	readers = []argv.Consumer{readWritten(counts)}
+	if copied > 0 {
+		outputs = append(outputs, from...)
+		outputs = append(outputs, argv.Words("-c:v", "copy", "-f", "framehash", "-hash", "md5")...)
+		outputs = append(outputs, argv.Pipe(pipe+1))
+		readers = append(readers, readCopies(copied))
+	}
+	return outputs, inputs, readers
+}
+
+// readRatios reads the peak signal-to-noise ratio of each frame, in dB; infinite for
+// equal frames.
+func readRatios(r io.Reader) (any, error) {
+	list := []float64{}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		val, ok := strings.CutPrefix(lines.Text(), "lavfi.psnr.psnr_avg=")
+		if !ok {
+			continue
+		}
+		f, err := strconv.ParseFloat(val, 64)
+		if err != nil || math.IsNaN(f) {
+			f = 0
+		}
+		list = append(list, f)
+	}
+	return list, lines.Err()
+}
