@@ -36,7 +36,7 @@ var layers = []layer{
 	{"families", "internal/tools/*", "os net", "a tool is typed facts and pure planning: it opens no path; it calls another tool by id through its Env, never by import"},
 	{"tool", "internal/tool", "", "what a tool is"},
 	{"graph", "internal/graph internal/smartcut", "os net", "an edit as one operation graph: what it needs of ffmpeg's words, of proofs and of edit maps comes from below"},
-	{"proof", "internal/proof", "os net", "what must be true of a written file, and how it is measured"},
+	{"proof", "internal/proof internal/verdict", "os net", "what must be true of a written file, and how it is measured; what a finished one is worth to a platform"},
 	{"knowledge", "internal/ffmpeg internal/evidence internal/caption internal/platform internal/align internal/rhythm", "os net", "pure functions, no input or output"},
 	{"edl", "internal/edl", "os net", "edit maps and cut lists: times only, so that all above may speak of them"},
 	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/event internal/store internal/font internal/config internal/host internal/modeltest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
@@ -51,6 +51,8 @@ var sideways = []struct{ from, to, reason string }{
 	{"internal/speech", "internal/onnx", "voice activity and speech to text are ONNX models"},
 	{"internal/tools/media", "internal/tools/video", "media tools are made of others: they need the types of what those take and answer, and call them by id"},
 	{"internal/tools/media", "internal/tools/measure", "as above"},
+	{"internal/tools/review", "internal/tools/measure", "a check is made of measurements, called by id: it needs the types of what they answer"},
+	{"internal/tools/review", "internal/tools/video", "as above: it reads frames for captions"},
 }
 
 // home says which packages alone may import something; "*" is every package and

@@ -9,6 +9,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/evidence"
+	rows "cutroom/internal/verdict"
 )
 
 // answer is the part of what was asked that a person reads.
@@ -88,4 +89,12 @@ func (c cue) text() string {
 		text += "  (unsure)"
 	}
 	return fmt.Sprintf("%s – %s  %s", c.Start.Clock(), c.End.Clock(), text)
+}
+
+// rowOf reads an object that is a row of a check.
+func rowOf(v jsontext.Value) (rows.Row, bool) {
+	var r rows.Row
+	d := json.NewDecoder(bytes.NewReader(v))
+	d.DisallowUnknownFields()
+	return r, d.Decode(&r) == nil && r.Check != "" && r.Status != ""
 }

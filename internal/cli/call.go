@@ -105,7 +105,8 @@ func deadline(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// showReply prints an answer and sets the exit code of a partial one.
+// showReply prints an answer and sets the exit code of one that is partial, or that
+// says no.
 func (a *App) showReply(reply *engine.Reply) error {
 	var head struct {
 		Status         cutroom.Status `json:"status"`
@@ -118,6 +119,9 @@ func (a *App) showReply(reply *engine.Reply) error {
 	}
 	if head.Status == cutroom.Blocked {
 		a.exit = cutroom.Denied.Facts().Exit
+	}
+	if j, ok := reply.Output.(tool.Judged); ok && j.Failed() {
+		a.exit = cutroom.Verification.Facts().Exit
 	}
 	bare, isBare := reply.Output.(tool.Bare)
 	if a.flags.json || isBare {

@@ -150,6 +150,10 @@ func item(w io.Writer, v jsontext.Value, indent string) error {
 		fmt.Fprintln(w, indent+c.text())
 		return nil
 	}
+	if r, ok := rowOf(v); ok {
+		fmt.Fprintln(w, indent+clean(r.String()))
+		return nil
+	}
 	if line, ok := oneLine(v); ok {
 		fmt.Fprintln(w, indent+"- "+line)
 		return nil

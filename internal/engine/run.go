@@ -80,7 +80,10 @@ func (k *call) runStep(ctx context.Context, cmd argv.Command) (argv.Result, erro
 		return argv.Result{}, err
 	}
 	k.progress(cutroom.Progress{Stage: cmd.Stage})
-	k.lines = append(k.lines, k.line(cmd))
+	line := k.line(cmd)
+	for c := k; c != nil; c = c.parent { // what a call's own calls ran, it ran
+		c.lines = append(c.lines, line)
+	}
 	k.report(&cmd)
 	res, err := k.start(ctx, cmd, k.build.Dir())
 	if err != nil {

@@ -54,6 +54,7 @@ type Measure struct {
 	audio  *Stream
 	grey   greySize
 	step   Ticks
+	least  Ticks // frames closer than this are crowded
 	track  *track
 	state  int // 0 to run, 1 fed
 	result Signals
@@ -88,6 +89,7 @@ func NewMeasure(in int, f Format, d *Document, o MeasureOptions) (*Measure, erro
 	if m.video != nil {
 		m.grey = greyOf(m.video.Video)
 		m.step = max(1, TicksOf(m.plan.everySample-5000, m.video.TimeBase))
+		m.least = max(1, TicksOf(leastApart, m.video.TimeBase))
 		if o.See != nil {
 			m.track = newTrack(m)
 		}
@@ -234,7 +236,7 @@ func (m *Measure) Feed(res argv.Result) error {
 		return fmt.Errorf("a result was fed after the run")
 	}
 	m.state = 1
-	m.result = Signals{StartSeconds: m.plan.rangeStart, EndSeconds: m.plan.rangeEnd}
+	m.result = Signals{StartSeconds: m.plan.rangeStart, EndSeconds: m.plan.rangeEnd, DecodeErrors: decodeErrors(res.Complaints)}
 	next := 1
 	if m.video != nil {
 		p, ok := value[*pictureReader](res, 0)
@@ -268,6 +270,12 @@ func (m *Measure) Feed(res argv.Result) error {
 	return nil
 }
 
+// decodeErrors counts what was said of the media itself; a complaint about time stamps
+// or an option is none of it.
+func decodeErrors(c argv.Complaints) int {
+	return c.Kinds["decode_error"] + c.Kinds["invalid_data"] + c.Kinds["truncated"]
+}
+
 // Signals returns what was measured.
 func (m *Measure) Signals() *Signals { return &m.result }
 
@@ -288,6 +296,7 @@ type Signals struct {
 	EndSeconds   cutroom.Micros `json:"end_seconds" unit:"s" doc:"End of the measured range."`
 	Video        *VideoSignals  `json:"video,omitempty" doc:"What the pictures show."`
 	Audio        *AudioSignals  `json:"audio,omitempty" doc:"What the sound holds."`
+	DecodeErrors int            `json:"decode_errors,omitempty" min:"0" doc:"Faults of the media that the decoder complained of."`
 	Problems     []string       `json:"problems,omitempty" doc:"What could not be measured, and why."`
 }
 
@@ -300,6 +309,7 @@ type Span struct {
 // VideoSignals is what the pictures show.
 type VideoSignals struct {
 	Frames       int64          `json:"frames" doc:"Frames that were decoded."`
+	Crowded      int64          `json:"crowded_frames,omitempty" doc:"Frames that start less than a millisecond after the one before: their times are broken."`
 	FirstSeconds cutroom.Micros `json:"first_seconds" unit:"s" doc:"Start of the first frame."`
 	LastSeconds  cutroom.Micros `json:"last_seconds" unit:"s" doc:"Start of the last frame."`
 	LastPTS      Ticks          `json:"last_ticks" doc:"Start of the last frame in ticks, file's timeline."`

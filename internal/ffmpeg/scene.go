@@ -16,6 +16,7 @@ import (
 type pictureReader struct {
 	m       *Measure
 	frames  int64
+	crowded int64 // frames less than leastApart after the one before
 	first   Ticks
 	last    Ticks
 	chosen  []Ticks // frames that were let through as grey
@@ -41,6 +42,10 @@ type (
 	}
 	cutAt scored
 )
+
+// leastApart is the least distance of frames that are meant to be seen: a thousand a
+// second.
+const leastApart = cutroom.Micros(1000)
 
 // A cut stands out from the frames around it: twelve on each side, as a shot has at
 // least.
@@ -107,6 +112,8 @@ func (p *pictureReader) line(line []byte) {
 func (p *pictureReader) begin(pts Ticks) {
 	if p.frames == 0 {
 		p.first = pts
+	} else if pts-p.last < p.m.least {
+		p.crowded++
 	}
 	p.frames++
 	p.last = pts
@@ -212,7 +219,7 @@ func (p *pictureReader) judge(i int) {
 func (m *Measure) pictures(p *pictureReader, g *greyReader) *VideoSignals {
 	t := func(pts Ticks) cutroom.Micros { return max(0, m.doc.Time(m.video, pts)) }
 	v := &VideoSignals{
-		Frames: p.frames, FirstSeconds: t(p.first), LastSeconds: t(p.last), LastPTS: p.last,
+		Frames: p.frames, Crowded: p.crowded, FirstSeconds: t(p.first), LastSeconds: t(p.last), LastPTS: p.last,
 		Changes: []Change{}, Black: []Span{}, Freeze: []Span{}, SampleEvery: m.plan.everySample,
 	}
 	if p.frames == 0 {

@@ -32,3 +32,8 @@ type Picture struct {
 // Bare is an output of which the command line prints a part only, as JSON whether it
 // was asked for or not: a description that programs read.
 type Bare interface{ Bare() any }
+
+// Judged is an output that says whether what was asked about passed. One that did not
+// is an answer all the same; the command line ends with the exit code of a failed
+// verification.
+type Judged interface{ Failed() bool }

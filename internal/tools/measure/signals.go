@@ -19,7 +19,7 @@ var Signals = tool.Add(Family, tool.Spec[SignalsInput, SignalsOutput]{
 	Description: "Measure a recording in one pass: changes of scene with their strength, black and frozen pictures, silences, loudness and true peak (EBU R 128). Each stream is decoded once, whatever is asked for.",
 	Kind:        cutroom.Read,
 	Exact:       tool.BitExact,
-	Revision:    1,
+	Revision:    2,
 	Timeout:     2 * time.Hour,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"scdet", "blackdetect", "freezedetect", "silencedetect", "ebur128"}},
 	Examples:    []SignalsInput{{Input: "talk.mp4"}},
