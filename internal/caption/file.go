@@ -39,10 +39,12 @@ func ParseFile(text string, o FileOptions) ([]Cue, error) {
 				WithHint("write START-END text, such as 1.5-3.2 Hello, or 00:00:01,500 --> 00:00:03,200 Hello")
 		}
 		if timed && c.Text == "" {
+			from := i + 1
 			for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" {
 				i++
-				c.Text = strings.TrimPrefix(c.Text+"\n"+strings.TrimSpace(lines[i]), "\n")
+				lines[i] = strings.TrimSpace(lines[i])
 			}
+			c.Text = strings.Join(lines[from:i+1], "\n")
 		}
 		if !timed {
 			c.Start = at

@@ -1,13 +1,13 @@
 package caption_test
 
 import (
+	"os"
+	"path/filepath"
 	"sync"
 
 	"cutroom"
 	"cutroom/internal/caption"
 	"cutroom/internal/font"
-	"os"
-	"path/filepath"
 )
 
 // machine are the real fonts of this machine.
