@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 
 	"cutroom"
 	"cutroom/internal/proof"
@@ -60,7 +59,7 @@ func (c *compiler) copied(t track) bool {
 		return t.stream != nil
 	}
 	other := s.Tracks == AllTracks && t.number != s.Stream && (s.Work != nil || s.Loudness != nil)
-	return other && c.untouched() && c.g.Picture != nil && c.g.Picture.Copy && c.g.Target.Audio == (AudioCodec{}) && holds(c.g.Target.Container, t.stream.CodecName)
+	return other && c.untouched() && c.g.Picture != nil && c.g.Picture.Copy && c.g.Target.Audio.Name == "" && holds(c.g.Target.Container, t.stream.CodecName)
 }
 
 // copySound maps a track's packets as they are.
@@ -78,48 +77,6 @@ func (c *compiler) copySound(n int, t track) ([]argv.Atom, error) {
 	return append(args, c.trackTags(n, t)...), nil
 }
 
-// audioCodec is the codec of the output's sound: the one asked for, else what the
-// container takes first.
-func (c *compiler) audioCodec(t track) string {
-	k := c.g.Target
-	switch {
-	case k.Audio.Name != "":
-		return k.Audio.Name
-	case k.Container == "mkv" && t.stream != nil && slices.Contains([]string{"flac", "opus", "pcm_s16le", "pcm_s24le"}, t.stream.CodecName):
-		return t.stream.CodecName
-	case k.Container == "mkv":
-		return "aac"
-	case k.Container == "wav" && t.stream != nil && t.stream.Audio.BitDepth > 16:
-		return "pcm_s24le"
-	}
-	return containers[k.Container].audio[0]
-}
-
-var audioEncoders = map[string]string{
-	"aac": "aac", "mp3": "libmp3lame", "opus": "libopus", "vorbis": "libvorbis", "flac": "flac", "alac": "alac", "ac3": "ac3", "eac3": "eac3",
-	"pcm_s16le": "pcm_s16le", "pcm_s24le": "pcm_s24le", "pcm_s32le": "pcm_s32le", "pcm_f32le": "pcm_f32le",
-}
-
-// codecRates are the sample rates that encoders take; a codec that is not here takes
-// any.
-var codecRates = map[string][]int{
-	"opus": {48000},
-	"mp3":  {48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000},
-	"aac":  {96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350},
-}
-
-// encodedRate is the rate of the encoded track.
-func (c *compiler) encodedRate(codec string, rate int) int {
-	if r := c.g.Target.Audio.Rate; r > 0 {
-		rate = r
-	}
-	if list := codecRates[codec]; list != nil && !slices.Contains(list, rate) {
-		c.note("%s takes no %d Hz: the sound is resampled to %d Hz", codec, rate, list[0])
-		return list[0]
-	}
-	return rate
-}
-
 // encodeAudio are the options of the n-th audio track.
 func (c *compiler) encodeAudio(n int, t track, label string) ([]argv.Atom, error) {
 	codec, k := c.audioCodec(t), c.g.Target
@@ -130,17 +87,10 @@ func (c *compiler) encodeAudio(n int, t track, label string) ([]argv.Atom, error
 	if enc == "" || !c.a.Encoder(enc) {
 		return nil, cutroom.Errorf(cutroom.MissingDependency, "this ffmpeg has no encoder for %s sound", codec).WithHint("install a full build of ffmpeg and run `cutroom setup`")
 	}
-	rate := c.encodedRate(codec, t.rate)
-	final := "[" + label + "]"
-	if rate != t.rate {
-		c.chains = append(c.chains, fmt.Sprintf("[%s]aresample=%d[%sr]", label, rate, label))
-		final = "[" + label + "r]"
-	}
+	t, rate, label := c.suited(codec, t, label)
 	spec := fmt.Sprintf(":a:%d", n)
-	args := argv.Words("-map", final, "-c"+spec, enc)
-	if bits := c.bitrate(codec, t.channels); bits > 0 {
-		args = append(args, argv.Words("-b"+spec, fmt.Sprint(bits))...)
-	}
+	args := argv.Words("-map", "["+label+"]", "-c"+spec, enc)
+	args = append(args, c.audioQuality(codec, spec, t.channels)...)
 	x := proof.Audio{
 		Codec: codec, SampleRate: rate, Channels: t.channels, Language: t.language,
 		Length: c.line.time(c.line.total), Silent: t.silent,
@@ -153,23 +103,6 @@ func (c *compiler) encodeAudio(n int, t track, label string) ([]argv.Atom, error
 	}
 	c.expect.Audio = append(c.expect.Audio, x)
 	return append(args, c.trackTags(n, t)...), nil
-}
-
-// bitrate is that of a lossy codec: 96 kbit/s a channel, unless one is asked for.
-func (c *compiler) bitrate(codec string, channels int) int {
-	switch codec {
-	case "aac", "mp3", "opus", "vorbis", "ac3", "eac3":
-	default:
-		return 0
-	}
-	if b := c.g.Target.Audio.Bitrate; b > 0 {
-		return b
-	}
-	most := 320_000
-	if codec == "aac" || codec == "ac3" || codec == "opus" {
-		most = 512_000
-	}
-	return min(96_000*channels, most)
 }
 
 // trackTags keeps a track's language and title.

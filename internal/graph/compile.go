@@ -23,11 +23,12 @@ type compiler struct {
 	notes     []string
 	dropped   []string
 
-	inputs []input  // ffmpeg's inputs, in order
-	chains []string // of the filter graph
-	maps   []argv.Atom
-	files  []argv.File
-	expect proof.Expectation
+	inputs  []input  // ffmpeg's inputs, in order
+	chains  []string // of the filter graph
+	maps    []argv.Atom
+	files   []argv.File
+	expect  proof.Expectation
+	palette *argv.Command // chooses the colours of a GIF, before the encode
 }
 
 // input is one -i of the run.
@@ -71,8 +72,11 @@ func compile(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (*Compiled, er
 	}
 	rest := c.streams(len(c.inputs))
 	m := c.g.editMap(c.line)
-	cmd := c.command(slices.Concat(video, audio, rest))
-	return &Compiled{Commands: []argv.Command{cmd}, Expect: c.expect, Map: m, Notes: c.notes, Dropped: c.dropped}, nil
+	cmds := []argv.Command{c.command(slices.Concat(video, audio, rest))}
+	if c.palette != nil {
+		cmds = append([]argv.Command{*c.palette}, cmds...)
+	}
+	return &Compiled{Commands: cmds, Expect: c.expect, Map: m, Notes: c.notes, Dropped: c.dropped}, nil
 }
 
 // begin checks the graph as a whole.
@@ -90,6 +94,10 @@ func (c *compiler) begin(g Graph) error {
 		return err
 	}
 	c.selecting = c.g.selecting()
+	c.fitContainer()
+	if c.g.Picture == nil && c.g.Sound == nil {
+		return cutroom.Errorf(cutroom.Invalid, "nothing of the input fits into %s", c.g.Target.Container).WithHint("name an output with another suffix")
+	}
 	if c.copies() && !c.untouched() {
 		return fmt.Errorf("a copied stream cannot be cut: the timeline is touched")
 	}

@@ -58,6 +58,16 @@ func ContainerOf(suffix string) (string, error) {
 		WithHint("name an output that ends in .mp4, .mov, .mkv, .webm, .gif, .m4a, .mp3, .wav, .flac, .ogg or .opus")
 }
 
+// fitContainer leaves out what the container has no room for.
+func (c *compiler) fitContainer() {
+	if c.g.Picture != nil && !HoldsPicture(c.g.Target.Container) {
+		c.g.Picture = nil
+	}
+	if c.g.Sound != nil && c.g.Target.Container != "mkv" && len(containers[c.g.Target.Container].audio) == 0 {
+		c.g.Sound = nil
+	}
+}
+
 // MediaType is the media type of a container's files.
 func MediaType(name string) string { return containers[name].mediaType }
 
@@ -75,8 +85,11 @@ func faststart(name string) bool { return name == "mp4" || name == "mov" || name
 // muxer are the options of the container.
 func muxer(t Target) []argv.Atom {
 	args := argv.Words("-f", containers[t.Container].muxer)
-	if faststart(t.Container) {
+	switch {
+	case faststart(t.Container):
 		args = append(args, argv.Words("-movflags", "+faststart")...)
+	case t.Container == "wav": // beyond 4 GiB only RF64 has room
+		args = append(args, argv.Words("-rf64", "auto")...)
 	}
 	return args
 }
@@ -112,17 +125,23 @@ func (c *compiler) holdsHDR() bool {
 	case "":
 		return t.Container != "webm" && t.Container != "gif"
 	case "hevc", "av1", "vp9", "prores":
-		return t.Video.PixelFormat == "" || strings.Contains(t.Video.PixelFormat, "10")
+		return t.Video.PixelFormat == "" || strings.Contains(t.Video.PixelFormat, "10") || strings.Contains(t.Video.PixelFormat, "12")
 	}
 	return false
 }
 
 // pixelFormat is that of the output.
-func (c *compiler) pixelFormat(v *ffmpeg.VideoFacts, hdr bool) string {
+func (c *compiler) pixelFormat(v *ffmpeg.VideoFacts, hdr, alpha bool) string {
 	t := c.g.Target
 	switch {
 	case t.Video.PixelFormat != "":
 		return t.Video.PixelFormat
+	case alpha && t.Video.Name == "prores":
+		return "yuva444p10le"
+	case alpha:
+		return "yuva420p"
+	case t.Video.Name == "prores" && strings.HasPrefix(t.Video.Profile, "4444"):
+		return "yuv444p10le"
 	case t.Video.Name == "prores":
 		return "yuv422p10le"
 	case t.Container == "gif":
@@ -133,75 +152,225 @@ func (c *compiler) pixelFormat(v *ffmpeg.VideoFacts, hdr bool) string {
 	return "yuv420p"
 }
 
+// keepsAlpha reports whether the output stays transparent: every clip is, and the codec
+// carries it.
+func (c *compiler) keepsAlpha() bool {
+	for _, cl := range c.g.Clips {
+		if v := c.g.Sources[cl.Source].Media.FirstVideo(); v == nil || !v.Video.Alpha {
+			return false
+		}
+	}
+	t := c.g.Target
+	switch {
+	case t.Video.PixelFormat != "":
+		return strings.Contains(t.Video.PixelFormat, "yuva")
+	case t.Video.Name == "prores":
+		return strings.HasPrefix(t.Video.Profile, "4444")
+	}
+	return len(c.g.Picture.Burn) == 0 && (t.Container == "webm" && or(t.Video.Name, "vp9") == "vp9" || t.Container == "mkv" && t.Video.Name == "vp9")
+}
+
+// sayColors notes what is done to high dynamic range and to transparency.
+func (c *compiler) sayColors(f frame) {
+	for _, cl := range c.g.Clips {
+		v := c.g.Sources[cl.Source].Media.FirstVideo()
+		if v == nil {
+			continue
+		}
+		if v.Video.HDR != "" && !f.hdr {
+			c.note("the high dynamic range of %s (%s) is tone-mapped to standard range, tagged BT.709", c.g.Sources[cl.Source].Name, v.Video.HDR)
+		}
+		if v.Video.Alpha && !f.alpha {
+			c.note("%s is transparent: it is laid on %s", c.g.Sources[cl.Source].Name, ffmpeg.Background)
+		}
+	}
+}
+
 // subsampled reports whether a format needs even sizes.
 func (c *compiler) subsampled(format string) bool {
 	return strings.Contains(format, "420") || strings.Contains(format, "422") || strings.HasPrefix(format, "nv")
 }
 
-// encoders are ffmpeg's encoders for a codec, the preferred first, with the default
-// quality of each on its own scale.
-var encoders = map[string][]struct {
+// rgb reports whether the frame has no luma and chroma, so that tags of YUV say nothing.
+func (f frame) rgb() bool {
+	return strings.HasPrefix(f.format, "rgb") || strings.HasPrefix(f.format, "gbr")
+}
+
+// encoder is one of ffmpeg's encoders.
+type encoder struct {
 	name    string
-	quality int
-}{
-	"h264":   {{"libx264", 18}},
-	"hevc":   {{"libx265", 20}},
-	"vp9":    {{"libvpx-vp9", 31}},
-	"av1":    {{"libsvtav1", 30}, {"libaom-av1", 30}},
-	"prores": {{"prores_ks", 0}},
-	"gif":    {{"gif", 0}},
-	"mpeg4":  {{"mpeg4", 3}},
+	quality int // default, on the encoder's own scale
+	most    int // the worst quality on that scale; 0: it has none
+	options func(c *compiler, v VideoCodec, quality int) []string
+}
+
+// encoders are ffmpeg's encoders for a codec, the preferred first.
+var encoders = map[string][]encoder{
+	"h264":   {{"libx264", 18, 51, x264}},
+	"hevc":   {{"libx265", 20, 51, x265}},
+	"vp9":    {{"libvpx-vp9", 31, 63, vpx}},
+	"av1":    {{"libsvtav1", 30, 63, svt}, {"libaom-av1", 30, 63, aom}},
+	"prores": {{"prores_ks", 0, 0, prores}},
+	"gif":    {{"gif", 0, 0, gif}},
+	"mpeg4":  {{"mpeg4", 3, 31, mpeg4}},
+	"mjpeg":  {{"mjpeg", 3, 31, mpeg4}},
+}
+
+// efforts are the names of how hard an encoder tries, x264's, from the least.
+var efforts = []string{"ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"}
+
+// step is the effort on the scale of an encoder that counts its own: list has one value
+// for each of efforts.
+func step(effort string, list ...int) string {
+	i := slices.Index(efforts, or(effort, "medium"))
+	return fmt.Sprint(list[max(0, i)])
+}
+
+func x264(_ *compiler, v VideoCodec, q int) []string {
+	args := []string{"-preset", or(v.Effort, "medium"), "-crf", fmt.Sprint(q)}
+	if v.Profile != "" {
+		args = append(args, "-profile:v", v.Profile)
+	}
+	return args
+}
+
+// x265 keeps high dynamic range with what the source says of its mastering.
+func x265(c *compiler, v VideoCodec, q int) []string {
+	args := []string{"-preset", or(v.Effort, "medium"), "-crf", fmt.Sprint(q)}
+	if v.Profile != "" {
+		args = append(args, "-profile:v", v.Profile)
+	}
+	params := "log-level=error"
+	if c.out.hdr && c.out.color.transfer == "smpte2084" {
+		params += ":hdr10-opt=1" + c.mastering()
+	}
+	return append(args, "-x265-params", params)
+}
+
+func vpx(c *compiler, v VideoCodec, q int) []string {
+	args := []string{"-crf", fmt.Sprint(q), "-b:v", "0", "-row-mt", "1", "-deadline", "good", "-cpu-used", step(v.Effort, 8, 6, 5, 5, 4, 3, 2, 1, 0)}
+	if strings.HasPrefix(c.out.format, "yuva") {
+		args = append(args, "-auto-alt-ref", "0") // alpha does not go with it
+	}
+	return args
+}
+
+func svt(_ *compiler, v VideoCodec, q int) []string {
+	return []string{"-preset", step(v.Effort, 12, 11, 10, 9, 9, 8, 6, 5, 3), "-crf", fmt.Sprint(q)}
+}
+
+func aom(_ *compiler, v VideoCodec, q int) []string {
+	return []string{"-crf", fmt.Sprint(q), "-b:v", "0", "-row-mt", "1", "-cpu-used", step(v.Effort, 8, 8, 7, 7, 6, 6, 5, 4, 3)}
+}
+
+// prores writes the vendor of Apple's own encoder, which some editors insist on.
+func prores(c *compiler, v VideoCodec, _ int) []string {
+	profile := or(v.Profile, "hq")
+	if strings.Contains(c.out.format, "444") && !strings.HasPrefix(profile, "4444") {
+		profile = "4444"
+	}
+	return []string{"-profile:v", profile, "-vendor", "apl0"}
+}
+
+// gif repeats for ever, as those who post one expect.
+func gif(*compiler, VideoCodec, int) []string { return []string{"-loop", "0"} }
+
+func mpeg4(_ *compiler, _ VideoCodec, q int) []string { return []string{"-q:v", fmt.Sprint(q)} }
+
+// mastering is what the first source says of the screen it was graded on, for x265.
+func (c *compiler) mastering() string { return "" }
+
+// check refuses a codec's settings that no encoder takes.
+func (v VideoCodec) check(e encoder) error {
+	switch {
+	case v.Hardware:
+		return cutroom.Errorf(cutroom.MissingDependency, "hardware encoders cannot be reached from inside the sandbox").WithHint("leave hw out")
+	case e.most > 0 && (v.Quality < 0 || v.Quality > e.most):
+		return cutroom.Errorf(cutroom.Invalid, "quality %d is out of range: %s takes 1 (best) to %d", v.Quality, e.name, e.most).WithHint("leave quality out, or choose about %d", e.quality)
+	case v.Effort != "" && !slices.Contains(efforts, v.Effort):
+		return cutroom.Errorf(cutroom.Invalid, "effort %q is not known", v.Effort).WithHint("choose one of %s", strings.Join(efforts, ", "))
+	}
+	return nil
 }
 
 // encodeVideo are the options of the video encoder.
 func (c *compiler) encodeVideo(v *ffmpeg.Stream) ([]argv.Atom, error) {
 	codec, t := c.videoCodec(v), c.g.Target
 	if !holds(t.Container, codec) {
-		return nil, cutroom.Errorf(cutroom.Invalid, "%s cannot hold %s video", t.Container, codec).WithHint("name an output with another suffix: .mp4, .mov or .mkv")
+		return nil, cutroom.Errorf(cutroom.Invalid, "%s cannot hold %s video", t.Container, codec).WithHint("name an output with another suffix: %s", strings.Join(holders(codec), ", "))
 	}
 	list := encoders[codec]
-	i := slices.IndexFunc(list, func(e struct {
-		name    string
-		quality int
-	},
-	) bool {
-		return c.a.Encoder(e.name)
-	})
+	i := slices.IndexFunc(list, func(e encoder) bool { return c.a.Encoder(e.name) })
 	if i < 0 {
 		return nil, cutroom.Errorf(cutroom.MissingDependency, "this ffmpeg has no encoder for %s", codec).WithHint("install a full build of ffmpeg and run `cutroom setup`")
 	}
 	e := list[i]
+	if err := t.Video.check(e); err != nil {
+		return nil, err
+	}
 	q := e.quality
 	if t.Video.Quality > 0 {
 		q = t.Video.Quality
 	}
-	args := argv.Words("-c:v", e.name)
-	effort := or(t.Video.Effort, "medium")
-	switch e.name {
-	case "libx264":
-		args = append(args, argv.Words("-preset", effort, "-crf", fmt.Sprint(q))...)
-		if t.Video.Profile != "" {
-			args = append(args, argv.Words("-profile:v", t.Video.Profile)...)
-		}
-	case "libx265":
-		args = append(args, argv.Words("-preset", effort, "-crf", fmt.Sprint(q), "-x265-params", "log-level=error")...)
-	case "libvpx-vp9":
-		args = append(args, argv.Words("-crf", fmt.Sprint(q), "-b:v", "0", "-row-mt", "1", "-cpu-used", "3")...)
-	case "libsvtav1":
-		args = append(args, argv.Words("-preset", "8", "-crf", fmt.Sprint(q))...)
-	case "libaom-av1":
-		args = append(args, argv.Words("-crf", fmt.Sprint(q), "-b:v", "0", "-cpu-used", "6", "-row-mt", "1")...)
-	case "prores_ks":
-		args = append(args, argv.Words("-profile:v", or(t.Video.Profile, "hq"))...)
-	case "mpeg4":
-		args = append(args, argv.Words("-q:v", fmt.Sprint(q))...)
-	}
+	args := append(argv.Words("-c:v", e.name), argv.Words(e.options(c, t.Video, q)...)...)
 	args = append(args, hvcTag(t.Container, codec)...)
-	if codec != "gif" {
+	if !c.out.rgb() {
 		args = append(args, argv.Words("-pix_fmt", c.out.format, "-color_range", c.out.color.rng, "-colorspace", c.out.color.matrix,
 			"-color_primaries", c.out.color.primaries, "-color_trc", c.out.color.transfer)...)
 	}
 	return append(args, c.timing()...), nil
+}
+
+// expectFormat corrects what a reader says of formats that are stored in another way: a
+// GIF has a palette, and VP9 keeps its alpha beside the picture.
+func (c *compiler) expectFormat() {
+	x := c.expect.Video
+	switch {
+	case x.Codec == "gif":
+		x.PixelFormat, x.Range, x.Matrix, x.Primaries, x.Transfer, x.Rate = "", "", "", "", "", ffmpeg.Rational{}
+	case x.Codec == "vp9" && c.out.alpha:
+		x.PixelFormat = "yuv420p"
+	case x.Codec == "prores" && strings.Contains(c.out.format, "444"): // read with 12 bits
+		x.PixelFormat = strings.Replace(c.out.format, "10le", "12le", 1)
+	}
+}
+
+// holders are the suffixes of containers that hold a codec.
+func holders(codec string) []string {
+	var list []string
+	for name := range containers {
+		if holds(name, codec) {
+			list = append(list, "."+name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// paletted ends a GIF's picture: the frames are drawn in the 256 colours that a run
+// before this one chose from all of them. It returns the label of the drawn frames.
+func (c *compiler) paletted() string {
+	run := c.paletteRun(strings.Join(c.chains, ";") + ";[v]palettegen=stats_mode=diff[palette]")
+	c.palette = &run
+	in := len(c.inputs)
+	c.inputs = append(c.inputs, input{source: -1, atoms: append(argv.Words("-protocol_whitelist", "file", "-f", "png_pipe", "-i"), argv.Out(paletteFile))})
+	c.chains = append(c.chains, fmt.Sprintf("[v][%d:0]paletteuse=dither=sierra2_4a:diff_mode=rectangle[drawn]", in))
+	return "[drawn]"
+}
+
+const paletteFile = "palette.png"
+
+// paletteRun is the run that chooses the colours, over the inputs that are there before
+// the palette.
+func (c *compiler) paletteRun(graph string) argv.Command {
+	args, granted := c.head()
+	args = append(args, argv.Word("-progress"), argv.Pipe(1), argv.Word("-filter_complex"), argv.Graph(graph))
+	args = append(args, argv.Words("-map", "[palette]", "-frames:v", "1", "-update", "1", "-f", "image2")...)
+	return argv.Command{
+		Step: "palette", Program: "ffmpeg", Inputs: granted, Stage: "choosing the colours", Files: c.files,
+		Args: append(args, argv.Out(paletteFile)), Consume: []argv.Consumer{nil, ignore}, Outputs: []string{paletteFile},
+		Report: &argv.Report{Pipe: 1, Total: c.line.time(c.line.total)},
+	}
 }
 
 // timing keeps the frames' times as the graph made them: nothing is doubled or dropped

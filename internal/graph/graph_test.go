@@ -213,7 +213,7 @@ func TestSoundAlone(t *testing.T) {
 // psnr compares two files' pictures; +Inf is equality.
 func psnr(t *testing.T, a, b string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+a, "-i", "file:"+b, "-lavfi", "[0:v]format=yuv420p,setpts=N[x];[1:v]format=yuv420p,setpts=N[y];[x][y]psnr", "-f", "null", "-").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+a, "-i", "file:"+b, "-lavfi", "[0:v]format=yuv420p,settb=1/25,setpts=N[x];[1:v]format=yuv420p,settb=1/25,setpts=N[y];[x][y]psnr", "-f", "null", "-").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -14,6 +14,7 @@ type frame struct {
 	sar           ffmpeg.Rational // zero: square
 	format        string          // pixel format
 	hdr           bool            // kept
+	alpha         bool            // kept
 	color         colors
 	kept          bool // the geometry of the source is kept
 }
@@ -29,7 +30,9 @@ func (c *compiler) shape(v *ffmpeg.VideoFacts) (frame, error) {
 	p := c.g.Picture
 	f := frame{hdr: v.HDR != "" && c.g.Target.Color == KeepColor && c.holdsHDR()}
 	f.color = tags(v, f.hdr)
-	f.format = c.pixelFormat(v, f.hdr)
+	f.alpha = c.keepsAlpha()
+	f.format = c.pixelFormat(v, f.hdr, f.alpha)
+	c.sayColors(f)
 	w, h := v.Width, v.Height
 	if v.Rotation%180 != 0 {
 		w, h = h, w
@@ -119,7 +122,7 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 	switch {
 	case v.HDR != "" && !f.hdr:
 		chain = append(chain, toneMap(v)...)
-	case v.Alpha:
+	case v.Alpha && !f.alpha:
 		chain = append(chain, flatten(tag)...)
 	}
 	chain = append(chain, v.Turns()...)
@@ -168,6 +171,9 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 
 // setColors states on the frames what the encoder tags.
 func (c *compiler) setColors(f frame) string {
+	if f.rgb() {
+		return ""
+	}
 	return fmt.Sprintf(",setparams=range=%s:color_primaries=%s:color_trc=%s:colorspace=%s", f.color.rng, f.color.primaries, f.color.transfer, f.color.matrix)
 }
 
@@ -175,7 +181,11 @@ func (c *compiler) setColors(f frame) string {
 // how they are wanted.
 func (c *compiler) convert(v *ffmpeg.VideoFacts, f frame) string {
 	switch {
-	case v.HDR != "" && !f.hdr, v.RGB(), v.Alpha:
+	case f.rgb() && !v.RGB() && (v.HDR == "" || f.hdr) && (!v.Alpha || f.alpha):
+		return ":in_color_matrix=" + scaleMatrix(v.MatrixOr()) + ":in_range=" + map[bool]string{true: "full", false: "limited"}[v.FullRange()]
+	case f.rgb():
+		return ""
+	case v.HDR != "" && !f.hdr, v.RGB(), v.Alpha && !f.alpha:
 		return ":out_color_matrix=" + scaleMatrix(f.color.matrix) + ":out_range=limited"
 	case v.FullRange():
 		m := scaleMatrix(v.MatrixOr())

@@ -37,7 +37,11 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 		return nil, err
 	}
 	c.expectPicture(v)
-	return append(argv.Words("-map", "[v]"), enc...), nil
+	label := "[v]"
+	if c.videoCodec(v) == "gif" {
+		label = c.paletted()
+	}
+	return append(argv.Words("-map", label), enc...), nil
 }
 
 // copyPicture maps the video's packets as they are.
@@ -188,6 +192,7 @@ func (c *compiler) expectPicture(v *ffmpeg.Stream) {
 	if c.selecting && c.rate.Known() {
 		c.expect.Video.Length = c.timeOf(c.frames())
 	}
+	c.expectFormat()
 }
 
 func (c *compiler) timeOf(frames int64) cutroom.Micros {

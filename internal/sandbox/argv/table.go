@@ -146,7 +146,7 @@ func ffmpegTable() Table {
 		"-disposition", "-map_metadata", "-tag", "-movflags", "-sws_flags", "-v", "-loglevel", "-fflags", "-flags", "-flags2", "-err_detect",
 		"-skip_loop_filter", "-skip_frame", "-skip_idct", "-strict", "-avoid_negative_ts", "-sub_charenc", "-sample_fmt", "-ch_layout",
 		"-channel_layout", "-discard", "-pattern_type", "-hash", "-vbr", "-application", "-deadline", "-brand", "-use_editlist",
-		"-format_whitelist", "-codec_whitelist", "-thread_type", "-coder", "-pred", "-row_mt", "-usage", "-dither_method", "-rf64")
+		"-format_whitelist", "-codec_whitelist", "-thread_type", "-coder", "-pred", "-row_mt", "-usage", "-vendor", "-dither_method", "-rf64")
 	o.add(Size, "-s", "-video_size", "-canvas_size")
 	o.add(Text, "-metadata", "-timecode")
 	o.add(Ratio, "-enc_time_base", "-aspect", "-r", "-framerate", "-time_base")
