@@ -52,6 +52,12 @@ func (t Target) slack(v *ffmpeg.Stream) ffmpeg.Ticks {
 	return 1
 }
 
+// Options change how a cut is made.
+type Options struct {
+	// Copy keeps packets only and encodes nothing: parts begin with a key frame.
+	Copy bool
+}
+
 // Job makes one cut: it reads where the packets lie, copies and encodes the parts, joins
 // them, and compares the result with the source. It is a tool.Script. When it finds
 // that the cut cannot be made or proved so, it ends early and Reason says why.
@@ -59,6 +65,7 @@ type Job struct {
 	src    Source
 	spans  []Span
 	target Target
+	opts   Options
 	a      *ffmpeg.Abilities
 
 	state   state
@@ -93,8 +100,8 @@ const (
 
 // New plans a cut of spans out of src. What a caller asked wrongly is an error; what
 // only makes copying impossible is the job's Reason.
-func New(src Source, spans []Span, t Target, a ffmpeg.Abilities) (*Job, error) {
-	j := &Job{src: src, spans: spans, target: t, a: &a}
+func New(src Source, spans []Span, t Target, o Options, a ffmpeg.Abilities) (*Job, error) {
+	j := &Job{src: src, spans: spans, target: t, opts: o, a: &a}
 	if j.reason = src.Unfit(); j.reason == "" && !src.holdsPicture(t.Container) {
 		j.reason = fmt.Sprintf("%s cannot hold %s pictures", t.Container, src.video().CodecName)
 	}
@@ -157,15 +164,15 @@ func (j *Job) Next() (argv.Command, bool) {
 	case making:
 		return j.runs[0], true
 	case joining:
-		return j.src.join(j.target, j.cuts, j.tracks, j.edits), true
+		return j.src.join(j.target, j.cuts, j.tracks, j.edits, j.opts.Copy), true
 	case probing:
 		if c, ok := j.prober.Next(); ok {
 			return c, true
 		}
 		j.state = comparing
-		return j.src.compare(j.target, j.groups[0], 0, j.cuts), true
+		return j.src.compare(j.target, j.groups[0], 0, j.cuts, j.tracks), true
 	case comparing:
-		return j.src.compare(j.target, j.groups[j.round], j.round, j.cuts), true
+		return j.src.compare(j.target, j.groups[j.round], j.round, j.cuts, j.tracks), true
 	}
 	return argv.Command{}, false
 }
@@ -270,7 +277,7 @@ func (j *Job) place() (enough bool, err error) {
 			return true, cutroom.Errorf(cutroom.Invalid, "segment %d, from %s s to %s s, holds no frame", n+1, s.Start, s.End).
 				WithHint("make it longer than a frame, and within the file")
 		}
-		c := cut{from: shown[a], frames: shown[a:b]}
+		c := cut{from: shown[a], frames: shown[a:b], asked: j.src.Media.Time(v, shown[a])}
 		if b < len(shown) {
 			c.to = shown[b]
 		} else {
@@ -300,6 +307,10 @@ func (j *Job) candidates(c cut) (from, to ffmpeg.Ticks, ok bool) {
 		if n++; n == maxCandidates {
 			break
 		}
+	}
+	if j.opts.Copy {
+		from, n = j.x.before(c.from), n+1
+		to = max(from, to)
 	}
 	return from, to, n > 0
 }
@@ -333,6 +344,9 @@ func (j *Job) divide() error {
 		encodes: mismatch == "",
 	}
 	earliest := j.x.suffix()
+	if j.opts.Copy {
+		return j.keep(r, earliest)
+	}
 	for i := range j.cuts {
 		after := i > 0 && last(j.cuts[i-1].pieces).copied
 		j.cuts[i] = j.x.take(j.cuts[i], r, after, earliest)
@@ -342,6 +356,25 @@ func (j *Job) divide() error {
 	}
 	if !slices.ContainsFunc(j.cuts, func(c cut) bool { return c.why == "" }) {
 		return j.giveUp("%s", j.without())
+	}
+	j.edits = j.src.editMap(j.cuts)
+	j.runs = j.src.pieceRuns(j.x, j.cuts)
+	j.state = making
+	return nil
+}
+
+// keep divides into copied packets only.
+func (j *Job) keep(r rules, earliest []ffmpeg.Ticks) error {
+	shown := j.x.shown()
+	for i, c := range j.cuts {
+		c = j.x.snap(c, r, shown, earliest, j.x.last(shown, j.src.video()))
+		if c.why == "" && i > 0 && r.open(c.from) {
+			c.why = "it begins with an open group of pictures, which can follow no other part"
+		}
+		if c.why != "" {
+			return j.giveUp("segment %d: %s", i+1, c.why)
+		}
+		j.cuts[i] = c
 	}
 	j.edits = j.src.editMap(j.cuts)
 	j.runs = j.src.pieceRuns(j.x, j.cuts)

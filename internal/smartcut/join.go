@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"cutroom"
 	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/sandbox/argv"
@@ -21,7 +20,7 @@ const (
 
 // join is the run that puts the pieces one behind the other and writes the sound and
 // what else is kept.
-func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map) argv.Command {
+func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool) argv.Command {
 	v := s.video()
 	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y", "-copyts",
 		"-protocol_whitelist", "file", "-format_whitelist", "concat,mov,mp4,m4a,matroska,webm", "-f", "concat", "-i")
@@ -37,8 +36,11 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map) argv.Comm
 		args = append(args, argv.Out(marksFile))
 	}
 	var chains []string
+	kept := func(tr track) bool { return keep && tr.copiesSound(cuts, t.Container) }
 	for n, tr := range tracks {
-		chains = append(chains, s.soundChains(n, tr, cuts, 1))
+		if !kept(tr) {
+			chains = append(chains, s.soundChains(n, tr, cuts, 1))
+		}
 	}
 	if len(chains) > 0 {
 		args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(chains, ";")))
@@ -47,6 +49,10 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map) argv.Comm
 	args = append(args, argv.Pipe(1))
 	args = append(args, argv.Words("-map", "0:v:0", "-c:v", "copy", "-bsf:v", "setts=pts=PTS:dts='max(DTS,PREV_OUTDTS+1)'")...)
 	for n, tr := range tracks {
+		if kept(tr) {
+			args = append(args, s.copySound(n, tr, cuts[0])...)
+			continue
+		}
 		args = append(args, argv.Words("-map", fmt.Sprintf("[a%d]", n))...)
 		args = append(args, tr.encode(n)...)
 	}
@@ -168,5 +174,3 @@ func (s Source) dropped() []string {
 	}
 	return list
 }
-
-var _ cutroom.Micros

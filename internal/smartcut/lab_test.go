@@ -162,7 +162,7 @@ func psnr(a, b []byte, bits int) float64 {
 func (l *lab) cut(container string, spans ...smartcut.Span) (*smartcut.Result, string) {
 	l.t.Helper()
 	target := smartcut.Target{File: "out." + container, Container: container}
-	j, err := smartcut.New(l.src, spans, target, abilities())
+	j, err := smartcut.New(l.src, spans, target, smartcut.Options{}, abilities())
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package smartcut
 import (
 	"slices"
 
+	"cutroom"
 	"cutroom/internal/ffmpeg"
 )
 
@@ -11,7 +12,8 @@ type cut struct {
 	from, to ffmpeg.Ticks   // of the first frame, and behind the last
 	frames   []ffmpeg.Ticks // presentation times of its frames, on the file's timeline
 	pieces   []piece
-	why      string // why nothing of it is copied; empty otherwise
+	asked    cutroom.Micros // where its first frame was to be, on the public axis
+	why      string         // why nothing of it is copied; empty otherwise
 }
 
 // piece is a part of a cut that is copied or encoded as one.

@@ -25,8 +25,10 @@ type Result struct {
 type Segment struct {
 	Start, End      cutroom.Micros // of its frames, on the public axis of the source
 	Frames          int
-	Copied, Encoded int    // frames of each sort
-	Why             string // why none was copied
+	Copied, Encoded int            // frames of each sort
+	Why             string         // why none was copied
+	Asked           cutroom.Micros // where the first frame was to be
+	Nearest         Nearest
 }
 
 // least is the peak signal-to-noise ratio, in dB, under which an encoded frame is not
@@ -46,6 +48,7 @@ type proof struct {
 	missing       int
 	first, final  float64
 	complaints    int
+	heard         heard
 }
 
 func (j *Job) feedCompare(r argv.Result) error {
@@ -116,6 +119,7 @@ func (j *Job) comparePackets(r argv.Result) {
 		return
 	}
 	p.times, p.extra = w.times, w.extra
+	p.heard, _ = value[heard](r)
 	from, _ := value[*copies](r)
 	n, k := 0, 0
 	for _, c := range j.cuts {
@@ -179,7 +183,7 @@ func (j *Job) Result() (Result, error) {
 	}
 	res := Result{Probe: doc, Map: j.edits, Notes: j.notes, Dropped: j.dropped, Verified: j.rows(doc)}
 	for _, c := range j.cuts {
-		s := Segment{Start: j.src.start(c), End: j.src.Media.Time(j.src.video(), c.to), Frames: len(c.frames), Why: c.why}
+		s := Segment{Start: j.src.start(c), End: j.src.Media.Time(j.src.video(), c.to), Frames: len(c.frames), Why: c.why, Asked: c.asked, Nearest: j.nearest(c.from)}
 		for _, p := range c.pieces {
 			if p.copied {
 				s.Copied += p.frames
@@ -237,17 +241,35 @@ func (j *Job) soundRows(doc *ffmpeg.Document) []cutroom.Verified {
 	for n, a := range got {
 		name := fmt.Sprintf("audio %d", n)
 		frame := codecFrame(a)
-		length := a.EndSeconds - a.StartSeconds
-		d := length - j.edits.Seconds
+		sound := j.proof.heard[n]
+		if sound == nil {
+			list = append(list, cutroom.Verified{Check: "audio_length", Stream: name, Unit: "s", Expected: j.edits.Seconds.String(), Measured: "no packet"})
+			continue
+		}
+		zero := first(j.proof.times).Micros(j.target.base(j.src.video()))
+		start := max(0, sound.start-zero) // what comes before zero is the codec's delay
+		length := sound.end - zero - start
+		want := j.edits.Seconds
+		if t := j.tracks[n]; j.opts.Copy && t.copiesSound(j.cuts, j.target.Container) { // what is not there cannot be copied
+			from, to := j.edits.Segments[0].SourceStart, j.edits.Segments[0].SourceEnd
+			want = max(0, min(to, t.stream.EndSeconds)-max(from, t.stream.StartSeconds))
+		}
+		d := length - want
 		list = append(list, cutroom.Verified{
 			Check: "audio_length", Stream: name, Unit: "s", OK: d <= frame && d >= -frame,
-			Expected: fmt.Sprintf("%s ± %s", j.edits.Seconds, frame), Measured: length.String(),
+			Expected: fmt.Sprintf("%s ± %s", want, frame), Measured: length.String(),
 		})
 		picture := cutroom.Second / 25
 		if r := pic.Video.FrameRate; r.Known() {
 			picture = cutroom.Micros(1_000_000 * r.Den / r.Num)
 		}
-		skew := max(a.StartSeconds-pic.StartSeconds, pic.StartSeconds-a.StartSeconds)
+		if j.opts.Copy { // the first packet may lie half before, half behind
+			picture = max(picture, frame)
+		}
+		if t := j.tracks[n].stream; j.opts.Copy && t.StartSeconds > j.edits.Segments[0].SourceStart {
+			picture += t.StartSeconds - j.edits.Segments[0].SourceStart
+		}
+		skew := start
 		list = append(list, cutroom.Verified{
 			Check: "skew", Stream: name, Unit: "s", OK: skew <= picture,
 			Expected: fmt.Sprintf("picture and sound begin within %s", picture), Measured: skew.String(),
@@ -276,4 +298,11 @@ func codecFrame(a *ffmpeg.Stream) cutroom.Micros {
 		samples = 1536
 	}
 	return samples*cutroom.Second/cutroom.Micros(max(1, a.Audio.SampleRate)) + 1000
+}
+
+func first(list []ffmpeg.Ticks) ffmpeg.Ticks {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[0]
 }

@@ -101,6 +101,12 @@ func (t track) encode(n int) []argv.Atom {
 	case "aac", "mp3", "vorbis", "ac3", "eac3", "mp2":
 		args = append(args, of("-b"), argv.Word(strconv.FormatInt(t.rate(96_000), 10)))
 	}
+	return append(args, t.tags(n)...)
+}
+
+// tags keeps a track's language, title and marks.
+func (t track) tags(n int) []argv.Atom {
+	var args []argv.Atom
 	if l := t.stream.Language; l != "" {
 		args = append(args, argv.Word(fmt.Sprintf("-metadata:s:a:%d", n)), argv.Word("language="+l))
 	}

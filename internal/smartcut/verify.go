@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"cutroom"
+
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/sandbox/argv"
 )
@@ -178,7 +180,7 @@ const maxSights = 4
 
 // compare is the run that compares the n-th group of stretches frame by frame; with the
 // first group, the packets of the copied pieces as well.
-func (s Source) compare(t Target, group []sight, n int, cuts []cut) argv.Command {
+func (s Source) compare(t Target, group []sight, n int, cuts []cut, tracks []track) argv.Command {
 	v := s.video()
 	out := ffmpeg.MadeFormat(t.File, t.demuxer())
 	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts")
@@ -202,7 +204,7 @@ func (s Source) compare(t Target, group []sight, n int, cuts []cut) argv.Command
 		in += 2
 	}
 	if n == 0 {
-		more, inputs, readers := s.packets(t, cuts, in, len(consume))
+		more, inputs, readers := s.packets(t, cuts, tracks, in, len(consume))
 		args, outputs, consume = append(args, inputs...), append(outputs, more...), append(consume, readers...)
 	}
 	if len(chains) > 0 {
@@ -216,7 +218,7 @@ func (s Source) compare(t Target, group []sight, n int, cuts []cut) argv.Command
 
 // packets are the parts of that run that read the picture's packets of the output, and
 // of the copied pieces in the source.
-func (s Source) packets(t Target, cuts []cut, in, pipe int) (outputs, inputs []argv.Atom, readers []argv.Consumer) {
+func (s Source) packets(t Target, cuts []cut, tracks []track, in, pipe int) (outputs, inputs []argv.Atom, readers []argv.Consumer) {
 	v := s.video()
 	out := ffmpeg.MadeFormat(t.File, t.demuxer())
 	inputs = out.Input(0)
@@ -245,7 +247,46 @@ func (s Source) packets(t Target, cuts []cut, in, pipe int) (outputs, inputs []a
 		outputs = append(outputs, argv.Pipe(pipe+1))
 		readers = append(readers, readCopies(copied))
 	}
+	if len(tracks) > 0 {
+		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("%d:a", in), "-c:a", "copy", "-f", "framecrc")...)
+		outputs = append(outputs, argv.Pipe(pipe+len(readers)))
+		readers = append(readers, readHeard)
+	}
 	return outputs, inputs, readers
+}
+
+// heard is when the packets of each sound stream begin and end, in seconds from the
+// file's zero.
+type heard map[int]*struct{ start, end cutroom.Micros }
+
+// readHeard reads the times of sound packets.
+func readHeard(r io.Reader) (any, error) {
+	h := heard{}
+	bases := map[int]ffmpeg.Rational{}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), "#tb "); ok {
+			n, base, _ := strings.Cut(rest, ": ")
+			i, err := strconv.Atoi(n)
+			tb, ok := ffmpeg.ParseRational(base)
+			if err == nil && ok {
+				bases[i] = tb
+			}
+			continue
+		}
+		l, ok := parseLine(lines.Text())
+		if !ok {
+			continue
+		}
+		start, end := ffmpeg.Ticks(l.pts).Micros(bases[l.stream]), ffmpeg.Ticks(l.pts+l.dur).Micros(bases[l.stream])
+		s := h[l.stream]
+		if s == nil {
+			s = &struct{ start, end cutroom.Micros }{start, end}
+			h[l.stream] = s
+		}
+		s.start, s.end = min(s.start, start), max(s.end, end)
+	}
+	return h, lines.Err()
 }
 
 // readRatios reads the peak signal-to-noise ratio of each frame, in dB; infinite for
