@@ -10,10 +10,12 @@ import (
 
 // DecodeOptions says what one full decode notes beside the times of all frames.
 type DecodeOptions struct {
-	Pictures bool // whether all pictures are black, or all the same
-	Loudness bool // of the first audio stream
-	Cues     bool // count the cues of the subtitle streams
-	Head     bool // read the start of an MP4: whether its index comes first
+	Pictures bool   // whether all pictures are black, or all the same
+	Loudness bool   // of the first audio stream
+	Cues     bool   // count the cues of the subtitle streams
+	Head     bool   // read the start of an MP4: whether its index comes first
+	Looks    bool   // the signature of the picture
+	Courses  []bool // the course of each audio stream that is set
 }
 
 // Decoded is what one full decode of a file found. Times are on the file's timeline.
@@ -23,6 +25,8 @@ type Decoded struct {
 	Errors   argv.Complaints
 	Pictures *PictureContent
 	Loudness *Loudness
+	Looks    Signature
+	Courses  map[int]Course // by the number of the audio stream
 	// IndexFirst is nil when the start of the file does not tell.
 	IndexFirst *bool
 }
@@ -102,6 +106,7 @@ func (j *Decode) Next() (argv.Command, bool) {
 	if a := j.doc.AudioStreams(); len(a) > 0 && j.opts.Loudness && a[0].Decodable {
 		j.output(j.mapped(a[0]), argv.Words("-c:a", "pcm_f32le", "-f", "f32le"), loudnessOf(a[0]))
 	}
+	j.likeness()
 	if j.opts.Head {
 		j.output(argv.Words("-map", "1:0"), argv.Words("-c", "copy", "-frames:d", fmt.Sprint(headPackets), "-f", "data"), readHead)
 	}
@@ -159,11 +164,46 @@ func (j *Decode) Feed(res argv.Result) error {
 			j.result.Pictures = &v
 		case *Loudness:
 			j.result.Loudness = v
+		case Signature:
+			j.result.Looks = v
+		case courseOf:
+			if j.result.Courses == nil {
+				j.result.Courses = map[int]Course{}
+			}
+			j.result.Courses[v.number] = v.course
 		case *bool:
 			j.result.IndexFirst = v
 		}
 	}
 	return nil
+}
+
+// courseOf is the course of one audio stream.
+type courseOf struct {
+	number int
+	course Course
+}
+
+// likeness adds the outputs by which the file is compared with what went into its
+// encoder.
+func (j *Decode) likeness() {
+	if v := j.doc.FirstVideo(); v != nil && j.opts.Looks && v.Decodable {
+		form := append(argv.Words("-vf"), argv.Graph(SignatureFilter()))
+		j.output(j.mapped(v), append(form, SignatureForm(j.abilities)...), ReadSignature)
+	}
+	for i, s := range j.doc.AudioStreams() {
+		if i >= len(j.opts.Courses) || !j.opts.Courses[i] || !s.Decodable {
+			continue
+		}
+		form := append(argv.Words("-af"), argv.Graph(CourseFilter()))
+		j.output(j.mapped(s), append(form, CourseForm()...), func(r io.Reader) (any, error) {
+			v, err := ReadCourse(r)
+			if err != nil {
+				return nil, err
+			}
+			return courseOf{i, v.(Course)}, nil
+		})
+	}
 }
 
 // Result returns what was found.

@@ -88,6 +88,7 @@ func (c *compiler) encodeAudio(n int, t track, label string) ([]argv.Atom, error
 		return nil, cutroom.Errorf(cutroom.MissingDependency, "this ffmpeg has no encoder for %s sound", codec).WithHint("install a full build of ffmpeg and run `cutroom setup`")
 	}
 	t, rate, label := c.suited(codec, t, label)
+	label = c.tapSound(n, label)
 	spec := fmt.Sprintf(":a:%d", n)
 	args := argv.Words("-map", "["+label+"]", "-c"+spec, enc)
 	args = append(args, c.audioQuality(codec, spec, t.channels)...)

@@ -27,6 +27,7 @@ type compiler struct {
 	chains  []string // of the filter graph
 	maps    []argv.Atom
 	files   []argv.File
+	taps    []tap
 	expect  proof.Expectation
 	palette *argv.Command // chooses the colours of a GIF, before the encode
 }
@@ -296,9 +297,15 @@ func (c *compiler) command(outputs []argv.Atom) argv.Command {
 	args = append(args, outputs...)
 	args = append(args, muxer(c.g.Target)...)
 	args = append(args, argv.Out(c.g.Target.File))
+	consume := []argv.Consumer{nil, ignore}
+	for _, t := range c.taps {
+		args = append(append(args, argv.Words("-map", "["+t.label+"]")...), t.form...)
+		args = append(args, argv.Pipe(len(consume)))
+		consume = append(consume, t.read)
+	}
 	return argv.Command{
 		Step: "encode", Program: "ffmpeg", Inputs: granted, Stage: "writing " + c.g.Target.Container,
-		Args: args, Files: c.files, Consume: []argv.Consumer{nil, ignore}, Outputs: []string{c.g.Target.File},
+		Args: args, Files: c.files, Consume: consume, Outputs: []string{c.g.Target.File},
 		Report: &argv.Report{Pipe: 1, Total: c.line.time(c.line.total)},
 	}
 }

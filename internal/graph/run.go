@@ -157,6 +157,7 @@ func (r *Render) Feed(res argv.Result) error {
 		r.state = encode
 		return r.compile()
 	case encode:
+		compared(&r.done.Expect, res)
 		if r.step++; r.step == len(r.done.Commands) {
 			r.state = prove
 			r.proof = proof.New(r.done.Expect, r.a)

@@ -37,11 +37,10 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 		return nil, err
 	}
 	c.expectPicture(v)
-	label := "[v]"
 	if c.videoCodec(v) == "gif" {
-		label = c.paletted()
+		return append(argv.Words("-map", c.paletted()), enc...), nil
 	}
-	return append(argv.Words("-map", label), enc...), nil
+	return append(argv.Words("-map", "["+c.tapPicture("v")+"]"), enc...), nil
 }
 
 // copyPicture maps the video's packets as they are.
@@ -51,7 +50,7 @@ func (c *compiler) copyPicture(src *Source, v *ffmpeg.Stream) ([]argv.Atom, erro
 			WithHint("name an output with the input's suffix, or .mkv")
 	}
 	atoms := append(argv.Words("-map", fmt.Sprintf("0:%d", v.Index), "-c:v", "copy"), hvcTag(c.g.Target.Container, v.CodecName)...)
-	x := &proof.Video{Codec: v.CodecName, Frames: v.Frames, Width: v.Video.DisplayWidth, Height: v.Video.DisplayHeight, PixelFormat: v.Video.PixelFormat}
+	x := &proof.Video{Codec: v.CodecName, Frames: v.Frames, Width: v.Video.DisplayWidth, Height: v.Video.DisplayHeight, PixelFormat: v.Video.PixelFormat, First: max(0, v.StartSeconds)}
 	if v.EndSeconds > v.StartSeconds {
 		x.Length = v.EndSeconds - v.StartSeconds
 	}

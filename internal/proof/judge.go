@@ -30,6 +30,7 @@ func (p *Proof) judge() {
 		p.subtitle(i, subtitles[i])
 	}
 	p.content()
+	p.likeness()
 	p.loudness()
 	if p.want.Faststart {
 		measured := "unknown"

@@ -46,6 +46,8 @@ type Video struct {
 	Range, Matrix, Primaries, Transfer string // tags; "-" must be absent
 	Tag                                string // hvc1
 	Rotation                           *int
+	// Looks is what went into the encoder; each picture has to look like it.
+	Looks ffmpeg.Signature
 }
 
 // Audio is what must be true of one audio stream.
@@ -57,6 +59,7 @@ type Audio struct {
 	Tolerance            cutroom.Micros // in place of one codec frame
 	Language             string         // "-" must be absent
 	Silent               bool           // the source was silent: this may be
+	Course               ffmpeg.Course  // what went into the encoder: it has to sound like it
 	Holes                bool           // samples may be missing in between, as in the source
 }
 

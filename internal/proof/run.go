@@ -94,8 +94,13 @@ func (p *Proof) described() bool {
 		cues = cues || s.Cues > 0
 	}
 	c := p.want.Content
+	courses := make([]bool, len(p.want.Audio))
+	for i, a := range p.want.Audio {
+		courses[i] = len(a.Course) > 0
+	}
 	p.decode = ffmpeg.NewDecode(0, p.format, p.doc, ffmpeg.DecodeOptions{
 		Pictures: c.NotBlack || c.NotFrozen, Loudness: p.want.Loudness != nil, Cues: cues, Head: p.want.Faststart,
+		Looks: p.want.Video != nil && len(p.want.Video.Looks) > 0, Courses: courses,
 	}, p.abilities)
 	return true
 }
