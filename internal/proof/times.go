@@ -20,7 +20,7 @@ func (p *Proof) pictures(s *ffmpeg.Stream) {
 	if w.Frames != 0 {
 		p.row("frames", stream, w.Frames == t.Frames, fmt.Sprint(w.Frames), fmt.Sprint(t.Frames), "")
 	}
-	p.near("first_frame", stream, w.First, p.at(t, t.First), max(halfTick(t), p.delay()))
+	p.near("first_frame", stream, w.First, p.at(t, t.First), max(halfTick(t), coarse, p.delay()))
 	frame := p.frame(t)
 	if w.Length > 0 {
 		p.near("video_length", stream, w.Length, (t.End - t.First).Micros(t.TimeBase), frame/2)
@@ -51,6 +51,9 @@ func (p *Proof) delay() cutroom.Micros {
 func (p *Proof) at(t ffmpeg.DecodedStream, ticks ffmpeg.Ticks) cutroom.Micros {
 	return ticks.Micros(t.TimeBase) - p.doc.ZeroSeconds
 }
+
+// coarse is how exactly an edit list or Matroska states a start: in milliseconds.
+const coarse = cutroom.Micros(1000)
 
 func halfTick(t ffmpeg.DecodedStream) cutroom.Micros {
 	return ffmpeg.Ticks(1).Micros(t.TimeBase)/2 + 1
