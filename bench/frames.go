@@ -5,14 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"cutroom"
 	"cutroom/internal/ffmpeg"
+	"cutroom/internal/tools/review"
 	"cutroom/internal/tools/video"
 )
 
@@ -82,48 +81,31 @@ func takingFrames(ctx context.Context, l *lab) ([]figure, error) {
 	return []figure{f}, nil
 }
 
-// drawingSheet compares a contact sheet of 12 with 12 seeks: the frames, and the
-// drawing in a process of its own.
+// drawingSheet compares a contact sheet of 12, the drawing included, with 12 seeks to
+// the same times. The last of them is the end, where a seek alone finds nothing.
 func drawingSheet(ctx context.Context, l *lab) ([]figure, error) {
 	if err := l.probed(ctx, tenMin); err != nil {
 		return nil, err
 	}
-	times := evenly(12)
-	var drawn sample
-	ours, err := l.taking(times, 360, invocation{
-		results: func(dir string) (err error) {
-			drawn, err = l.run(l.command(ctx, l.self, partFlag, "sheet", dir))
-			return err
-		},
-		after: func(s sample) (sample, error) { return s.plus(drawn), nil },
-	})
+	times := ffmpeg.Spread(600*cutroom.Second, 12)
+	times[11] -= cutroom.Second / 10
+	var out bytes.Buffer
+	ours, err := l.invoke(invocation{tool: "review.look", request: review.LookInput{Input: tenMin, Tiles: "4x3"}, out: &out})
 	if err != nil {
 		return nil, err
 	}
 	f, err := contest{
-		what: "contact sheet of 12", plain: "one ffmpeg with 12 seeks", ours: "video.extract_frames + drawing", unit: "×", target: 1.2,
-		by: []step{l.seeks(tenMin, times, 360)}, our: ours,
+		what: "contact sheet of 12", plain: "one ffmpeg with 12 seeks", ours: "review.look", unit: "×", target: 1.2,
+		by: []step{l.seeks(tenMin, times, 314)}, our: ours,
 	}.run(ctx, l)
-	return []figure{f}, err
-}
-
-// sheetOf draws the JPEG files beneath dir.
-func sheetOf(dir string) error {
-	var frames []ffmpeg.SheetFrame
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".jpg" {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		frames = append(frames, ffmpeg.SheetFrame{JPEG: raw, Label: d.Name()})
-		return err
-	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(frames) != 12 {
-		return fmt.Errorf("%d frames beneath %s, not 12", len(frames), dir)
+	var answer struct {
+		Frames []review.LookFrame `json:"frames"`
 	}
-	_, err = ffmpeg.Sheet(frames, 4, 360)
-	return err
+	if err := json.Unmarshal(out.Bytes(), &answer); err != nil || len(answer.Frames) != 12 {
+		return nil, fmt.Errorf("the sheet has %d frames, not 12: %w", len(answer.Frames), err)
+	}
+	return []figure{f}, nil
 }

@@ -16,11 +16,8 @@ const partFlag = "-part"
 
 func part(name string, args []string) int {
 	err := fmt.Errorf("no part is called %q", name)
-	switch name {
-	case "hash":
+	if name == "hash" {
 		err = hashOf(args[0])
-	case "sheet":
-		err = sheetOf(args[0])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -70,7 +70,8 @@ func commonFolder(refs []cutroom.ArtifactRef) string {
 }
 
 // hidden are members that a person finds elsewhere in the rendering.
-var hidden = []string{"provenance", "artifacts", "untrusted_content", "retention_policy"}
+// Command lines are long; --json and a dry run have them.
+var hidden = []string{"provenance", "artifacts", "untrusted_content", "retention_policy", "commands"}
 
 // hiddenWithin is what says nothing at every single entry.
 var hiddenWithin = []string{"untrusted_content"}

@@ -14,6 +14,7 @@ type FrameOptions struct {
 	Width     int              // of the JPEG, at most; 0 is the display width. Never enlarged
 	Full      bool             // also write each frame at display size, from the same decode
 	Keyframes bool             // take the key frame at or before each time: cheaper, less exact
+	Name      string           // tells the files and steps of several jobs of one call apart
 }
 
 // Frame is one frame that was taken.
@@ -34,6 +35,7 @@ type Frame struct {
 type SkippedFrame struct {
 	Requested cutroom.Micros
 	Reason    string
+	Same      *cutroom.Micros // the time asked for earlier that gave this very frame
 }
 
 // FrameJob takes frames out of a video by their time. It seeks to all of them in one
@@ -267,17 +269,17 @@ func (j *FrameJob) Frames() ([]Frame, []SkippedFrame) {
 		first, twice := seen[t.pts]
 		switch {
 		case !t.found:
-			skipped = append(skipped, SkippedFrame{t.requested, "no frame at or before this time can be decoded"})
+			skipped = append(skipped, SkippedFrame{Requested: t.requested, Reason: "no frame at or before this time can be decoded"})
 			continue
 		case twice:
-			skipped = append(skipped, SkippedFrame{t.requested, fmt.Sprintf("the same frame as at %s s", first)})
+			skipped = append(skipped, SkippedFrame{t.requested, fmt.Sprintf("the same frame as at %s s", first), &first})
 			continue
 		}
 		seen[t.pts] = t.requested
-		f := Frame{File: t.file(), Requested: t.requested, PTS: t.pts, Time: max(0, j.doc.Time(j.stream, t.pts))}
+		f := Frame{File: j.file(t), Requested: t.requested, PTS: t.pts, Time: max(0, j.doc.Time(j.stream, t.pts))}
 		f.Width, f.Height = j.stream.Video.Fit(j.opts.Width)
 		if j.opts.Full {
-			f.FullFile = t.fullFile()
+			f.FullFile = j.fullFile(t)
 			f.FullWidth, f.FullHeight = j.stream.Video.Fit(0)
 		}
 		if j.small.fallback {

@@ -108,7 +108,7 @@ func exact(t *testing.T, path string, n int) {
 				t.Errorf(how+": time %v: got tick %d (found %v), the frame shown then starts at %d", tg.requested, tg.pts, tg.found, pts[want])
 				continue
 			}
-			got, err := os.ReadFile(filepath.Join(r.Dir, tg.file()))
+			got, err := os.ReadFile(filepath.Join(r.Dir, j.file(tg)))
 			if err != nil {
 				t.Error(err)
 				continue

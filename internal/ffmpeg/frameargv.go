@@ -44,19 +44,21 @@ func (j *FrameJob) command(through bool) argv.Command {
 	}
 	args = append(args, argv.Word("-filter_complex"), argv.Graph(j.graph(through)))
 	for _, t := range j.batch {
-		args = append(args, j.output(t, "o", t.file(), "4")...)
+		args = append(args, j.output(t, "o", j.file(t), "4")...)
 		if j.opts.Full {
-			args = append(args, j.output(t, "p", t.fullFile(), "2")...)
+			args = append(args, j.output(t, "p", j.fullFile(t), "2")...)
 		}
 	}
 	return argv.Command{
-		Step: fmt.Sprintf("frames%d", j.rounds), Program: "ffmpeg", Args: args, Inputs: j.format.Granted(j.in), MayFail: true,
+		Step: fmt.Sprintf("%sframes%d", j.opts.Name, j.rounds), Program: "ffmpeg", Args: args, Inputs: j.format.Granted(j.in), MayFail: true,
 		Stage: fmt.Sprintf("taking frames %d to %d of %d", len(j.all)-len(j.pending)+1, len(j.all)-len(j.pending)+len(j.batch), len(j.all)),
 	}
 }
 
-func (t *target) file() string     { return fmt.Sprintf("frame-%04d.jpg", t.n) }
-func (t *target) fullFile() string { return fmt.Sprintf("full-%04d.jpg", t.n) }
+func (j *FrameJob) file(t *target) string { return fmt.Sprintf("%sframe-%04d.jpg", j.opts.Name, t.n) }
+func (j *FrameJob) fullFile(t *target) string {
+	return fmt.Sprintf("%sfull-%04d.jpg", j.opts.Name, t.n)
+}
 
 func (j *FrameJob) output(t *target, label, file, quality string) []argv.Atom {
 	as := append(argv.Words("-map", fmt.Sprintf("[%s%d]", label, t.n)), j.abilities.FrameRateMode("passthrough")...)

@@ -39,6 +39,20 @@ var (
 // tallest picture; pictures keep their shape. columns 0 chooses about as many
 // columns as rows.
 func Sheet(frames []SheetFrame, columns, cellWidth int) ([]byte, error) {
+	sheet, err := DrawSheet(frames, columns, cellWidth, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, sheet, &jpeg.Options{Quality: 85}); err != nil {
+		return nil, fmt.Errorf("write the sheet: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// DrawSheet draws what [Sheet] writes. touch, when set, works on each picture once it
+// has its size. A sheet whose labels are all empty has no room for them.
+func DrawSheet(frames []SheetFrame, columns, cellWidth int, touch func(*image.RGBA)) (*image.RGBA, error) {
 	if len(frames) == 0 || len(frames) > maxSheetFrames {
 		return nil, fmt.Errorf("a sheet holds 1 to %d frames, not %d", maxSheetFrames, len(frames))
 	}
@@ -49,16 +63,21 @@ func Sheet(frames []SheetFrame, columns, cellWidth int) ([]byte, error) {
 	columns = min(columns, len(frames))
 	cellWidth = max(32, min(cellWidth, (maxSheetSide-sheetGap)/columns-sheetGap))
 	cells := make([]*image.RGBA, len(frames))
-	height := 0
+	height, strip := 0, 0
 	for i, f := range frames {
 		c, err := cell(f.JPEG, cellWidth)
 		if err != nil {
 			return nil, fmt.Errorf("frame %d of the sheet: %w", i+1, err)
 		}
+		if touch != nil {
+			touch(c)
+		}
 		cells[i] = c
 		height = max(height, c.Bounds().Dy())
+		if f.Label != "" {
+			strip = sheetStrip
+		}
 	}
-	strip := sheetStrip
 	rows := (len(frames) + columns - 1) / columns
 	size := image.Rect(0, 0, columns*(cellWidth+sheetGap)+sheetGap, rows*(height+strip+sheetGap)+sheetGap)
 	if size.Dy() > maxSheetSide {
@@ -74,11 +93,12 @@ func Sheet(frames []SheetFrame, columns, cellWidth int) ([]byte, error) {
 		draw.Draw(sheet, b.Add(at), c, image.Point{}, draw.Src)
 		label(sheet, image.Rect(x, y+height, x+cellWidth, y+height+strip), frames[i].Label)
 	}
-	var out bytes.Buffer
-	if err := jpeg.Encode(&out, sheet, &jpeg.Options{Quality: 85}); err != nil {
-		return nil, fmt.Errorf("write the sheet: %w", err)
-	}
-	return out.Bytes(), nil
+	return sheet, nil
+}
+
+// CellWidth is how wide the cells of a sheet are that is width pixels wide.
+func CellWidth(width, columns int) int {
+	return max(32, (width-sheetGap)/max(1, columns)-sheetGap)
 }
 
 // Bounds of [SheetLayout]: a cell holds the label of a time, and is an overview.
