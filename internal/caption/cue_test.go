@@ -226,15 +226,8 @@ func TestLargeCueFiles(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"1-2 a\n", "a\n", "1\n", "1 --> 2\n", "|", "\\|", "1:2:3:4-", "1-2\n", "\r"} {
 		text := "1 --> 2\n" + strings.Repeat(unit, 200_000)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			_, _ = caption.ParseFile(text, caption.FileOptions{Hold: cutroom.Second})
-		}()
-		select {
-		case <-done:
-		case <-t.Context().Done():
-			t.Fatalf("%q repeated does not end", unit)
+		if _, err := caption.ParseFile(text, caption.FileOptions{Hold: cutroom.Second}); err != nil && cutroom.AsError(err).Code != cutroom.Invalid {
+			t.Error(err)
 		}
 	}
 }

@@ -3,16 +3,35 @@ package caption
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"cutroom"
 )
 
 // SRT writes cues as SubRip.
-func SRT(cues []Cue) []byte {
+func SRT(cues []Cue) []byte { return subrip(cues, func(s string) string { return s }) }
+
+// markups are what ffmpeg reads as markup in SubRip: HTML tags, ASS overrides and line
+// ends, MicroDVD styles. The first character is kept apart from the rest by one that is
+// never drawn.
+var markups = regexp.MustCompile(`<[A-Za-z/]|\{(?:\\|[A-Za-z]:)|\\[Nnh{}]|&nbsp`)
+
+// GuardedSRT writes cues as SubRip for a program that reads markup into it.
+func GuardedSRT(cues []Cue) []byte {
+	return subrip(cues, func(s string) string {
+		return markups.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + string(wordJoiner) + m[1:] })
+	})
+}
+
+// Visible is text as it is compared: without white space and without what is never
+// drawn.
+func Visible(s string) string { return visible(s) }
+
+func subrip(cues []Cue, guard func(string) string) []byte {
 	var b bytes.Buffer
 	for i, c := range cues {
-		fmt.Fprintf(&b, "%d\n%s --> %s\n%s\n\n", i+1, clockTime(c.Start, ','), clockTime(c.End, ','), strings.Join(linesOf(c.Text), "\n"))
+		fmt.Fprintf(&b, "%d\n%s --> %s\n%s\n\n", i+1, clockTime(c.Start, ','), clockTime(c.End, ','), guard(strings.Join(linesOf(c.Text), "\n")))
 	}
 	return b.Bytes()
 }
@@ -26,6 +45,11 @@ func VTT(cues []Cue) []byte {
 		fmt.Fprintf(&b, "%s --> %s\n%s\n\n", clockTime(c.Start, '.'), clockTime(c.End, '.'), markup.Replace(strings.Join(linesOf(c.Text), "\n")))
 	}
 	return b.Bytes()
+}
+
+// FromVTT resolves the entities that [VTT] writes.
+func FromVTT(s string) string {
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
 }
 
 // clockTime writes hh:mm:ss and milliseconds, rounded.

@@ -69,7 +69,7 @@ func (c *compiler) copySound(n int, t track) ([]argv.Atom, error) {
 			WithHint("name an output with the input's suffix, or .mkv")
 	}
 	x := proof.Audio{Codec: t.stream.CodecName, SampleRate: t.rate, Channels: t.channels, Language: t.language}
-	if t.stream.EndSeconds > t.stream.StartSeconds {
+	if t.stream.EndSeconds > max(0, t.stream.StartSeconds) { // 0: not known
 		x.Length, x.Tolerance = t.stream.EndSeconds-t.stream.StartSeconds, 100_000
 	}
 	c.expect.Audio = append(c.expect.Audio, x)

@@ -77,14 +77,17 @@ func (c *compiler) subtitles(src *Source) []argv.Atom {
 		n++
 	}
 	for _, t := range c.g.Keep.Mux {
-		form := "srt"
+		form, codec := "srt", k.subtitle
 		if strings.HasSuffix(t.File, ".vtt") {
 			form = "webvtt"
+		}
+		if form == codec {
+			codec = "copy" // decoding and encoding again would read markup into the text
 		}
 		in := len(c.inputs)
 		atoms := argv.Words("-protocol_whitelist", "file", "-f", form, "-i")
 		c.inputs = append(c.inputs, input{source: -1, atoms: append(atoms, argv.Out(t.File))})
-		args = append(args, argv.Words("-map", fmt.Sprintf("%d:0", in), fmt.Sprintf("-c:s:%d", n), k.subtitle)...)
+		args = append(args, argv.Words("-map", fmt.Sprintf("%d:0", in), fmt.Sprintf("-c:s:%d", n), codec)...)
 		args = append(args, subtitleTags(n, t.Language, t.Title, t.Default)...)
 		c.expect.Subtitles = append(c.expect.Subtitles, proof.Subtitle{Language: t.Language})
 		n++

@@ -3,7 +3,6 @@ package edit
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"cutroom"
 	"cutroom/internal/caption"
@@ -178,8 +177,8 @@ func (c *captioning) compose(r tool.Results) (tool.Plan, error) {
 	}
 	p, err := tool.Follow(c.render, c, c.look)
 	p.Files = files
-	if err == nil && c.in.Mode != "mux" {
-		p.Later = append(p.Later, c.lookCommand(argv.Command{}))
+	if err == nil {
+		p.Later = append(p.Later, c.lookCommand())
 	}
 	return p, err
 }
@@ -190,15 +189,11 @@ func (c *captioning) later() ([]argv.Command, error) {
 		c.out.Tracks = append(c.out.Tracks, CaptionTrack{})
 	}
 	r, err := graph.NewRender(c.graph(), c.f.Abilities)
-	c.out.Tracks = nil
 	if err != nil {
 		return nil, err
 	}
-	list := r.Planned()
-	if c.in.Mode != "mux" {
-		list = append(list, c.lookCommand(argv.Command{}))
-	}
-	return list, nil
+	defer func() { c.out.Tracks = nil }()
+	return append(r.Planned(), c.lookCommand()), nil
 }
 
 // graph is the edit: captions over the whole picture, or beside it.
@@ -226,10 +221,10 @@ func (c *captioning) graph() graph.Graph {
 // trackFile is the file of a track: the form in which the container takes text
 // unchanged.
 func (c *captioning) trackFile(i int) string {
-	if c.target.Container == "mkv" {
-		return fmt.Sprintf("track%d.srt", i)
+	if c.target.Container == "webm" {
+		return fmt.Sprintf("track%d.vtt", i)
 	}
-	return fmt.Sprintf("track%d.vtt", i)
+	return fmt.Sprintf("track%d.srt", i)
 }
 
 // files makes the scripts and tracks.
@@ -268,9 +263,14 @@ func (c *captioning) trackFiles() ([]argv.File, error) {
 			track.Default = three == track.Language
 		}
 		c.out.Tracks = append(c.out.Tracks, track)
-		data := caption.VTT(t.cues)
-		if strings.HasSuffix(c.trackFile(i), ".srt") {
-			data = caption.SRT(t.cues)
+		var data []byte
+		switch c.target.Container {
+		case "webm":
+			data = caption.VTT(t.cues)
+		case "mkv":
+			data = caption.SRT(t.cues) // copied as it is
+		default:
+			data = caption.GuardedSRT(t.cues)
 		}
 		files = append(files, argv.File{Name: c.trackFile(i), Data: data})
 	}

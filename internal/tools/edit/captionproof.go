@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"cutroom"
@@ -123,8 +124,15 @@ func (c *captioning) look(tool.Results) (tool.Plan, error) {
 	res, err := c.render.Result()
 	c.out.Verified, c.out.Probe, c.out.EditMap, c.out.Dropped = res.Verified, res.Probe, res.Map, res.Dropped
 	c.out.Notes = append(c.out.Notes, res.Notes...)
-	if err != nil || c.in.Mode == "mux" || res.Probe == nil {
+	if err != nil {
 		return tool.Plan{State: c}, err
+	}
+	if c.in.Mode == "mux" {
+		cmd := c.trackCommand(len(res.Probe.SubtitleStreams()))
+		return tool.Plan{State: c, Steps: []argv.Command{cmd}, Then: func(r tool.Results) (tool.Plan, error) {
+			step, _ := r.Step(cmd.Step)
+			return tool.Plan{State: c}, c.judgeTracks(step.Values)
+		}}, nil
 	}
 	c.ink = c.moments()
 	cmd, err := ffmpeg.NewInk(c.inkOptions(res))
@@ -213,13 +221,71 @@ func (c *captioning) judge() error {
 }
 
 // lookCommand is the comparison as a dry run shows it: its moments are not known yet.
-func (c *captioning) lookCommand(argv.Command) argv.Command {
+func (c *captioning) lookCommand() argv.Command {
+	if c.in.Mode == "mux" {
+		return c.trackCommand(len(c.file.Media.SubtitleStreams()) + len(c.out.Tracks))
+	}
 	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts", "-ss")
 	args = append(args, argv.Hole("the middle of a caption"))
 	args = append(args, c.file.Format.Input(0)...)
 	args = append(args, ffmpeg.MadeFormat(c.target.File, madeBy(c.target.Container)).Input(0)...)
 	args = append(args, argv.Word("-filter_complex"), argv.Graph("[0:v:0][1:v:0]blend=all_mode=difference"), argv.Word("-f"), argv.Word("rawvideo"), argv.Pipe(0))
 	return argv.Command{Step: "ink", Program: "ffmpeg", Inputs: []int{c.file.Index}, Args: args, Stage: "looking whether the captions can be seen"}
+}
+
+// trackCommand reads the text of the tracks that were added back, as it lies in the
+// file; they are the last of n.
+func (c *captioning) trackCommand(n int) argv.Command {
+	args := argv.Words("-v", "error", "-nostdin", "-hide_banner")
+	args = append(args, ffmpeg.MadeFormat(c.target.File, madeBy(c.target.Container)).Input(0)...)
+	cmd := argv.Command{Step: "tracks", Program: "ffmpeg", Stage: "reading the tracks back"}
+	for i := range c.out.Tracks {
+		args = append(args, argv.Words("-map", fmt.Sprintf("0:s:%d", n-len(c.out.Tracks)+i), "-c", "copy", "-f", "data")...)
+		args = append(args, argv.Pipe(i))
+		cmd.Consume = append(cmd.Consume, readTrack)
+	}
+	cmd.Args = args
+	return cmd
+}
+
+// readTrack takes the bytes of a track whole.
+func readTrack(r io.Reader) (any, error) {
+	data, err := io.ReadAll(io.LimitReader(r, 2*maxCaptionText))
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+	}
+	return data, err
+}
+
+// judgeTracks compares what the tracks hold with the text.
+func (c *captioning) judgeTracks(values []any) error {
+	for i, t := range c.texts {
+		var data []byte
+		if i < len(values) {
+			data, _ = values[i].([]byte)
+		}
+		held := string(data)
+		switch c.target.Container {
+		case "mp4", "mov", "m4a":
+			held = ffmpeg.TimedText(data)
+		case "webm":
+			held = caption.FromVTT(held)
+		}
+		var given strings.Builder
+		for _, q := range t.cues {
+			given.WriteString(q.Text)
+		}
+		same := caption.Visible(held) == caption.Visible(given.String())
+		row := cutroom.Verified{Check: "track_text", OK: same, Expected: fmt.Sprintf("the text of %d cues", len(t.cues)), Measured: "the same text", Stream: fmt.Sprintf("subtitle %d", i)}
+		if !same {
+			row.Measured = "other text"
+		}
+		c.out.Verified = append(c.out.Verified, row)
+		if !same {
+			return cutroom.Errorf(cutroom.Verification, "the track %d does not hold the text that was given", i).WithHint("name an output that ends in .mkv, which carries any text")
+		}
+	}
+	return nil
 }
 
 // captioned delivers the file.
