@@ -99,7 +99,7 @@ func (p *Proof) described() bool {
 		courses[i] = len(a.Course) > 0
 	}
 	p.decode = ffmpeg.NewDecode(0, p.format, p.doc, ffmpeg.DecodeOptions{
-		Pictures: c.NotBlack || c.NotFrozen, Loudness: p.want.Loudness != nil, Cues: cues, Head: p.want.Faststart,
+		Pictures: c.NotBlack || c.NotFrozen, Loudness: p.want.Loudness != nil || p.want.Hear, Cues: cues, Head: p.want.Faststart,
 		Looks: p.want.Video != nil && len(p.want.Video.Looks) > 0, Courses: courses,
 	}, p.abilities)
 	return true
@@ -143,6 +143,15 @@ func (p *Proof) Rows() []cutroom.Verified { return p.rows }
 
 // Probe returns the description of the file, nil when it cannot be read.
 func (p *Proof) Probe() *ffmpeg.Document { return p.doc }
+
+// Loudness returns what was measured on the audio stream of which a loudness was
+// expected; nil otherwise.
+func (p *Proof) Loudness() *ffmpeg.Loudness {
+	if p.got == nil {
+		return nil
+	}
+	return p.got.Loudness
+}
 
 // Err returns nil when every row holds, else a verification error that names each row
 // that does not.
