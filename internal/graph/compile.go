@@ -139,7 +139,7 @@ func (c *compiler) recode() {
 // untouched reports whether the edit shows one source from beginning to end.
 func (c *compiler) untouched() bool {
 	cl := c.g.Clips[0]
-	return len(c.g.Clips) == 1 && cl.Start == 0 && cl.End == 0 && cl.speed() == ffmpeg.Rational{Num: 1, Den: 1}
+	return len(c.g.Clips) == 1 && cl.Start == 0 && cl.End == 0 && cl.Lead == 0 && !cl.Exact && cl.speed() == ffmpeg.Rational{Num: 1, Den: 1}
 }
 
 // place lays the clips out on the timeline.

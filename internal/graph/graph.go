@@ -39,6 +39,14 @@ type Clip struct {
 	Start, End cutroom.Micros // public axis of the source; End 0 is its end
 	// Speed is how much faster it plays: 2/1 takes half the time. Zero is 1.
 	Speed ffmpeg.Rational
+	// Resample lets the sound's pitch change with the speed, as that of a clock that
+	// runs fast; otherwise it is kept.
+	Resample bool
+	// Lead is how long black and silence show before it; they belong to the clip.
+	Lead cutroom.Micros
+	// Exact begins the sound at Start to the sample, where it otherwise begins with the
+	// picture's first frame; the picture is brought to one rate.
+	Exact bool
 }
 
 // Transition is how neighbouring clips meet. The zero value is a cut.

@@ -204,7 +204,7 @@ func (c *compiler) joinSound(t track, label string) ([]string, error) {
 		per := ffmpeg.Rational{Num: int64(a.Audio.SampleRate), Den: 1}
 		from, to := round(int64(p.start+d.ZeroSeconds), per, micro), round(int64(p.end+d.ZeroSeconds), per, micro)
 		chains = append(chains, fmt.Sprintf("[%d:%d]aresample=async=1:first_pts=%d,atrim=start_pts=%d:end_pts=%d,asetpts=PTS-STARTPTS%s,%s,%s",
-			c.inputOf(i), a.Index, min(d.FirstSample(a, p.start), from), from, to, tempo(p.clip.speed()), form, end))
+			c.inputOf(i), a.Index, min(d.FirstSample(a, p.start), from), from, to, pace(p.clip, a.Audio.SampleRate), form, lead(p.clip, t.rate)+end))
 	}
 	return append(chains, c.chainSound(t, label)...), nil
 }
@@ -234,6 +234,22 @@ func (c *compiler) chainSound(t track, label string) []string {
 		prev = next
 	}
 	return append(chains, fmt.Sprintf("[%s]%s", prev, tail))
+}
+
+// pace is the chain that plays a clip's sound at its speed.
+func pace(c Clip, rate int) string {
+	if c.Resample {
+		return clock(c.speed(), rate)
+	}
+	return tempo(c.speed())
+}
+
+// lead is the silence before a clip, with its comma.
+func lead(c Clip, rate int) string {
+	if c.Lead <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("adelay=delays=%dS:all=1,", round(int64(c.Lead), ffmpeg.Rational{Num: int64(rate), Den: 1}, micro))
 }
 
 // tempo is the chain of atempo filters for a speed; one takes 0.5 to 100.

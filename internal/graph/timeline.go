@@ -36,7 +36,7 @@ func (g *Graph) selecting() bool {
 		return false
 	}
 	for i, c := range g.Clips {
-		if c.Source != g.Clips[0].Source || c.speed() != (ffmpeg.Rational{Num: 1, Den: 1}) {
+		if c.Exact || c.Lead > 0 || c.Source != g.Clips[0].Source || c.speed() != (ffmpeg.Rational{Num: 1, Den: 1}) {
 			return false
 		}
 		if i > 0 && (c.Start < g.Clips[i-1].End || g.Clips[i-1].End == 0) {
@@ -187,7 +187,7 @@ func (g *Graph) conformed(rate ffmpeg.Rational) (timeline, error) {
 		}
 		p := part{clip: c, source: s, start: a, end: b, at: line.total}
 		sp := c.speed()
-		p.length = round(int64(b-a), ffmpeg.Rational{Num: rate.Num * sp.Den, Den: rate.Den * sp.Num}, micro)
+		p.length = round(int64(c.Lead)*sp.Num+int64(b-a)*sp.Den, ffmpeg.Rational{Num: rate.Num, Den: rate.Den * sp.Num}, micro)
 		p.frames = p.length
 		if p.length < 1 || over > 0 && p.length <= 2*over {
 			return line, cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", n+1, s.Name, b-a, g.Transition.Length).
@@ -204,6 +204,11 @@ func (g *Graph) conformed(rate ffmpeg.Rational) (timeline, error) {
 	}
 	line.total += over
 	return line, nil
+}
+
+// stretched is how long what lasts m shows at a speed.
+func stretched(m cutroom.Micros, speed ffmpeg.Rational) cutroom.Micros {
+	return cutroom.Micros(round(int64(m), ffmpeg.Rational{Num: speed.Den, Den: 1}, ffmpeg.Rational{Num: 1, Den: speed.Num}))
 }
 
 var micro = ffmpeg.Rational{Num: 1, Den: 1_000_000}
@@ -224,7 +229,7 @@ func (g *Graph) soundOnly(rate int) (timeline, error) {
 		}
 		sp := c.speed()
 		p := part{clip: c, source: s, start: a, end: b, at: line.total}
-		p.length = round(int64(b-a), ffmpeg.Rational{Num: per.Num * sp.Den, Den: sp.Num}, micro)
+		p.length = round(int64(c.Lead)*sp.Num+int64(b-a)*sp.Den, ffmpeg.Rational{Num: per.Num, Den: sp.Num}, micro)
 		if p.length < 1 || over > 0 && p.length <= 2*over {
 			return line, cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", n+1, s.Name, b-a, g.Transition.Length).
 				WithHint("a clip has to be longer than two transitions; shorten them or leave it out")
@@ -271,9 +276,9 @@ func (g Graph) shortened(notes *[]string) (Graph, error) {
 			return g, err
 		}
 		sp := c.speed()
-		length := cutroom.Micros(round(int64(b-a), ffmpeg.Rational{Num: sp.Den, Den: 1}, ffmpeg.Rational{Num: 1, Den: sp.Num}))
+		length := c.Lead + stretched(b-a, sp)
 		if whole+length > most {
-			left := most - whole
+			left := max(cutroom.Second/10, most-whole-c.Lead)
 			c.Start, c.End = a, a+cutroom.Micros(round(int64(left), sp, ffmpeg.Rational{Num: 1, Den: 1}))
 			*notes = append(*notes, fmt.Sprintf("cut off at %s s, the longest that is allowed there", most))
 			g.Clips = clips[:i+1]
@@ -300,7 +305,7 @@ func (g *Graph) editMap(line timeline) edl.Map {
 		}
 		m.Segments = append(m.Segments, edl.Segment{
 			Source: n, SourceStart: max(0, p.start), SourceEnd: p.end,
-			Start: line.time(p.at), End: line.time(p.at + p.length),
+			Start: line.time(p.at) + p.clip.Lead, End: line.time(p.at + p.length),
 		})
 	}
 	return m

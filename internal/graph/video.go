@@ -142,8 +142,13 @@ func (c *compiler) joinPicture() error {
 			return err
 		}
 		sp := p.clip.speed()
-		chain := fmt.Sprintf("[%d:%d]trim=start_pts=%d:end_pts=%d,setpts=(PTS-%d)*%d/%d", i, v.Index, p.from, p.to, p.from, sp.Den, sp.Num)
-		chain += "," + c.look(v.Video, c.out, fmt.Sprint(i)) + c.atRate(p.length) + fmt.Sprintf(",format=%s[p%d]", c.out.format, i)
+		black, shift := c.leadFrames(p, v)
+		chain := fmt.Sprintf("[%d:%d]trim=start_pts=%d:end_pts=%d,setpts=(PTS-%d)*%d/%d%s", i, v.Index, p.from, p.to, p.from, sp.Den, sp.Num, shift)
+		chain += "," + c.look(v.Video, c.out, fmt.Sprint(i)) + c.atRate(p.length-black)
+		if black > 0 {
+			chain += fmt.Sprintf(",tpad=start=%d:start_mode=add:color=black", black)
+		}
+		chain += fmt.Sprintf(",format=%s[p%d]", c.out.format, i)
 		c.chains = append(c.chains, chain)
 	}
 	n := len(c.line.parts)
@@ -171,6 +176,19 @@ func (c *compiler) joinPicture() error {
 		c.chains = append(c.chains, fmt.Sprintf("%sconcat=n=%d:v=1:a=0%s", in.String(), n, end))
 	}
 	return nil
+}
+
+// leadFrames is how many black frames come before part p, and how its own frames move
+// so that they lie where the lead ends, which may be between two frames.
+func (c *compiler) leadFrames(p part, v *ffmpeg.Stream) (black int64, shift string) {
+	if p.clip.Lead <= 0 {
+		return 0, ""
+	}
+	black = min(p.length-1, round(int64(p.clip.Lead), c.rate, micro))
+	if ticks := ffmpeg.TicksOf(p.clip.Lead-c.timeOf(black), v.TimeBase); ticks != 0 {
+		shift = fmt.Sprintf("+(%d)", ticks)
+	}
+	return black, shift
 }
 
 // expectPicture derives what must be true of the video.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"cutroom"
+	"cutroom/internal/ffmpeg"
 )
 
 // Work is what is done with one track's sound, in the order of its fields. The layout
@@ -35,6 +36,8 @@ type Bed struct {
 	Loop    bool    // begins again when it ends before the edit does
 	FadeOut cutroom.Micros
 	Offset  cutroom.Micros // where it begins in the edit; negative: its beginning is cut off
+	// Speed is how fast its clock runs ([ClockRatio]): it is resampled by that. Zero is 1.
+	Speed ffmpeg.Rational
 }
 
 // Gate lets through what is louder than its threshold.

@@ -139,7 +139,10 @@ func (b *workBuilder) bed(bed *Bed, from bedInput) (string, error) {
 	} else if from.Channels == 1 && b.t.Channels == 2 {
 		f = append(f, mixdown(from.Layout, from.Channels, "stereo"))
 	}
-	f = append(f, "aformat=sample_fmts=fltp:sample_rates="+strconv.Itoa(b.t.Rate)+":channel_layouts="+b.t.layoutName(), "asetpts=N/SR/TB")
+	f = append(f, "aformat=sample_fmts=fltp:sample_rates="+strconv.Itoa(b.t.Rate)+":channel_layouts="+b.t.layoutName()+clock(bed.Speed, b.t.Rate), "asetpts=N/SR/TB")
+	if bed.Speed.Known() {
+		long = stretched(long, bed.Speed)
+	}
 	if bed.Offset < 0 {
 		f = append(f, fmt.Sprintf("atrim=start_sample=%d", b.samples(-bed.Offset)), "asetpts=N/SR/TB")
 		long = max(0, long+bed.Offset)
