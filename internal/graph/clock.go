@@ -6,12 +6,13 @@ import (
 	"cutroom/internal/ffmpeg"
 )
 
-// maxRate bounds the sampling rates that a clock's ratio is made of.
-const maxRate = 2_000_000
+// maxRate bounds the sampling rates that a clock's ratio is made of: ffmpeg's resampler
+// counts in 1024ths of a sample with 30 bits.
+const maxRate = 1_000_000
 
 // ClockRatio is the speed at which a recording whose clock runs fast by drift (1e-6 is
 // one millionth) plays true: the nearest ratio of whole numbers that sampling rates can
-// be, off by less than 1e-9. Less than half a millionth is left as it is: that is 2 ms
+// be, off by less than 1e-9. Less than a millionth may be left as it is: that is 4 ms
 // an hour.
 func ClockRatio(drift float64) ffmpeg.Rational {
 	x := 1 + drift
