@@ -77,7 +77,7 @@ type Job struct {
 	tracks  []track
 	runs    []argv.Command // that make the pieces
 	prober  *ffmpeg.Prober
-	groups  [][]sight
+	rounds  []round
 	round   int
 	proof   proof
 	reason  string
@@ -170,9 +170,9 @@ func (j *Job) Next() (argv.Command, bool) {
 			return c, true
 		}
 		j.state = comparing
-		return j.src.compare(j.target, j.groups[0], 0, j.cuts, j.tracks), true
+		return j.src.compare(j.target, j.rounds[0], 0, j.cuts, j.tracks), true
 	case comparing:
-		return j.src.compare(j.target, j.groups[j.round], j.round, j.cuts, j.tracks), true
+		return j.src.compare(j.target, j.rounds[j.round], j.round, j.cuts, j.tracks), true
 	}
 	return argv.Command{}, false
 }
@@ -190,7 +190,7 @@ func (j *Job) Feed(r argv.Result) error {
 		}
 	case joining:
 		j.prober = ffmpeg.NewProber(0, ffmpeg.MadeFormat(j.target.File, j.target.demuxer()), 0)
-		j.groups = slices.Collect(slices.Chunk(sights(j.x, j.cuts), maxSights))
+		j.rounds = rounds(sights(j.x, j.cuts), j.cuts)
 		j.state = probing
 	case probing:
 		return j.prober.Feed(r)

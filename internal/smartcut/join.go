@@ -18,6 +18,11 @@ const (
 	marksFile = "marks.txt"
 )
 
+// opusDelay is how many milliseconds, in which Matroska counts, libopus puts before the
+// sound: 312 samples of 48000 (RFC 7845, "pre-skip"). Matroska states it apart from the times of the packets:
+// ffmpeg's muxer leaves it in them, so that it would count twice.
+const opusDelay = "7"
+
 // join is the run that puts the pieces one behind the other and writes the sound and
 // what else is kept.
 func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool) argv.Command {
@@ -55,6 +60,9 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool
 		}
 		args = append(args, argv.Words("-map", fmt.Sprintf("[a%d]", n))...)
 		args = append(args, tr.encode(n)...)
+		if tr.codec == "opus" && t.demuxer() == "matroska" {
+			args = append(args, argv.Words(fmt.Sprintf("-bsf:a:%d", n), "setts=pts=PTS+"+opusDelay+":dts=DTS+"+opusDelay)...)
+		}
 	}
 	args = append(args, s.tags(len(cuts), len(chapters) > 0)...)
 	if v.CodecName == "hevc" && (t.Container == "mp4" || t.Container == "mov") {
@@ -62,6 +70,11 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool
 	}
 	if t.Container == "mp4" || t.Container == "mov" {
 		args = append(args, argv.Words("-video_track_timescale", strconv.FormatInt(v.TimeBase.Den, 10), "-movflags", "+faststart")...)
+	}
+	if t.demuxer() == "matroska" {
+		// Sound may begin before zero with its codec's delay. Else the picture would be
+		// moved behind that delay.
+		args = append(args, argv.Words("-avoid_negative_ts", "disabled")...)
 	}
 	args = append(args, argv.Words("-f", kinds[t.Container].muxer)...)
 	return argv.Command{

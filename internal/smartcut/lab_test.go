@@ -40,6 +40,8 @@ type lab struct {
 	file   string
 	src    smartcut.Source
 	frames film
+	out    string  // the latest cut
+	first  float64 // time of its first frame
 }
 
 // film is a decoded picture stream.
@@ -85,7 +87,7 @@ func decode(t *testing.T, file string, doc *ffmpeg.Document) film {
 	t.Helper()
 	v := doc.FirstVideo()
 	cmd := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-noautorotate", "-copyts", "-i", "file:"+file, "-map", fmt.Sprintf("0:%d", v.Index),
-		"-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "framecrc", "pipe:3", "-map", fmt.Sprintf("0:%d", v.Index), "-fps_mode", "passthrough", "-f", "rawvideo", "pipe:1")
+		"-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "framecrc", "pipe:3", "-map", fmt.Sprintf("0:%d", v.Index), "-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "rawvideo", "pipe:1")
 	pr, pw, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +182,8 @@ func (l *lab) cut(container string, spans ...smartcut.Span) (*smartcut.Result, s
 		}
 		l.t.Fatal(err)
 	}
-	l.equals(filepath.Join(r.Dir, target.File), spans, res)
+	l.out = filepath.Join(r.Dir, target.File)
+	l.equals(l.out, spans, res)
 	return &res, ""
 }
 
@@ -219,6 +222,7 @@ func (l *lab) equals(file string, spans []smartcut.Span, res smartcut.Result) {
 		l.t.Errorf("%v: %d frames decode, not %d", spans, len(got.pts), len(want.pts))
 		return
 	}
+	l.first = float64(got.pts[0]) * w.TimeBase.Float()
 	copied, encoded := 0, 0
 	for _, s := range res.Segments {
 		copied, encoded = copied+s.Copied, encoded+s.Encoded

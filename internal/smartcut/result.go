@@ -37,7 +37,8 @@ const least = 40
 
 // proof gathers what the comparisons say.
 type proof struct {
-	copied, equal int // packets of copied pieces: pieces, and pieces that equal the source's
+	digests       []string // of the copied pieces in the output
+	copied, equal int      // packets of copied pieces: pieces, and pieces that equal the source's
 	packets       int
 	times         []ffmpeg.Ticks
 	planned       []ffmpeg.Ticks
@@ -55,28 +56,33 @@ func (j *Job) feedCompare(r argv.Result) error {
 	p := &j.proof
 	if j.round == 0 {
 		p.worst, p.first, p.final = math.Inf(1), -1, -1
-		j.comparePackets(r)
+		j.readOutput(r)
 	}
 	p.complaints += r.Complaints.Lines
-	n := 0
+	now := j.rounds[j.round]
+	n, k := 0, 0
 	for _, v := range r.Values {
-		list, ok := v.([]float64)
-		if !ok {
-			continue
+		switch v := v.(type) {
+		case []float64:
+			j.compareFrames(now.sights[n], v)
+			n++
+		case original:
+			if p.copied < len(p.digests) && v.count == now.copied[k].packets && v.digest == p.digests[p.copied] {
+				p.equal++
+			}
+			p.copied, p.packets = p.copied+1, p.packets+v.count
+			k++
 		}
-		j.compareFrames(j.groups[j.round][n], list)
-		n++
 	}
-	for ; n < len(j.groups[j.round]); n++ {
-		p.missing += len(j.groups[j.round][n].copied)
+	for ; n < len(now.sights); n++ {
+		p.missing += len(now.sights[n].copied)
 	}
-	if j.round++; j.round < len(j.groups) {
+	p.copied += len(now.copied) - k // not read: not equal
+	if j.round++; j.round < len(j.rounds) {
 		return nil
 	}
 	j.state = done
-	if why := p.fault(); why != "" {
-		j.reason = why
-	}
+	j.reason = p.fault()
 	return nil
 }
 
@@ -104,7 +110,8 @@ func (j *Job) compareFrames(g sight, list []float64) {
 	}
 }
 
-func (j *Job) comparePackets(r argv.Result) {
+// readOutput takes what the packets of the output say, and what was planned.
+func (j *Job) readOutput(r argv.Result) {
 	p := &j.proof
 	v := j.src.video()
 	var at ffmpeg.Ticks
@@ -114,23 +121,17 @@ func (j *Job) comparePackets(r argv.Result) {
 		}
 		at += c.to - c.from
 	}
+	p.heard, _ = value[heard](r)
 	w, ok := value[*written](r)
 	if !ok {
 		return
 	}
 	p.times, p.extra = w.times, w.extra
-	p.heard, _ = value[heard](r)
-	from, _ := value[*copies](r)
-	n, k := 0, 0
+	n := 0
 	for _, c := range j.cuts {
 		for _, q := range c.pieces {
-			if q.copied {
-				p.copied++
-				p.packets += q.packets
-				if from != nil && k < len(from.digests) && n < len(w.digests) && from.counts[k] == q.packets && from.digests[k] == w.digests[n] {
-					p.equal++
-				}
-				k++
+			if q.copied && n < len(w.digests) {
+				p.digests = append(p.digests, w.digests[n])
 			}
 			n++
 		}

@@ -172,7 +172,7 @@ func (s Source) soundChains(n int, t track, cuts []cut, first int) string {
 		if len(cuts) == 1 {
 			label = fmt.Sprintf("[a%d]", n)
 		}
-		chains = append(chains, fmt.Sprintf("[%d:%d]aresample=async=1:first_pts=%d,atrim=start_pts=%d:end_pts=%d,asetpts=PTS-STARTPTS,apad=whole_len=%d,atrim=end_sample=%d%s",
+		chains = append(chains, fmt.Sprintf("[%d:%d]aresample=async=1:min_comp=0.000001:first_pts=%d,atrim=start_pts=%d:end_pts=%d,asetpts=PTS-STARTPTS,apad=whole_len=%d,atrim=end_sample=%d%s",
 			first+i, t.stream.Index, min(begin, from), from, from+length, length, length, label))
 		joined.WriteString(label)
 	}

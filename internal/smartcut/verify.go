@@ -95,33 +95,25 @@ func readWritten(counts []int) argv.Consumer {
 	}
 }
 
-// copies is what the packets of the source say: for each copied piece how many there
-// were, and one digest of what they hold.
-type copies struct {
-	counts  []int
-	digests []string
+// original is what the packets of one copied piece hold in the source.
+type original struct {
+	count  int
+	digest string
 }
 
-// readCopies reads packets of n streams, each a copied piece of the source.
-func readCopies(n int) argv.Consumer {
-	return func(r io.Reader) (any, error) {
-		c := &copies{counts: make([]int, n)}
-		sums := make([]hash.Hash, n)
-		for i := range sums {
-			sums[i] = sha256.New()
+// readOriginal reads the packets of a copied piece in the source.
+func readOriginal(r io.Reader) (any, error) {
+	var o original
+	sum := sha256.New()
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if l, ok := parseLine(lines.Text()); ok {
+			fold(sum, l)
+			o.count++
 		}
-		lines := bufio.NewScanner(r)
-		for lines.Scan() {
-			if l, ok := parseLine(lines.Text()); ok && l.stream >= 0 && l.stream < n {
-				fold(sums[l.stream], l)
-				c.counts[l.stream]++
-			}
-		}
-		for _, s := range sums {
-			c.digests = append(c.digests, digest(s))
-		}
-		return c, lines.Err()
 	}
+	o.digest = digest(sum)
+	return o, lines.Err()
 }
 
 func fold(h hash.Hash, l line) { fmt.Fprintf(h, "%d %s\n", l.size, l.hash) }
@@ -175,12 +167,41 @@ func see(list []sight, x *index, c cut, from, to, at, begin ffmpeg.Ticks, copied
 	return append(list, sight{from: from, to: to, at: at, seek: x.before(from), begin: begin, copied: flags})
 }
 
-// maxSights bounds how many stretches one run compares; each has two decoders.
-const maxSights = 4
+// round is what one comparing run looks at: stretches that are decoded, and copied
+// pieces of the source whose packets are read.
+type round struct {
+	sights []sight
+	copied []piece
+}
 
-// compare is the run that compares the n-th group of stretches frame by frame; with the
-// first group, the packets of the copied pieces as well.
-func (s Source) compare(t Target, group []sight, n int, cuts []cut, tracks []track) argv.Command {
+// maxSights and maxCopied bound a run; a stretch has two decoders, a piece a pipe.
+const (
+	maxSights = 4
+	maxCopied = 16
+)
+
+// rounds divides what is to be compared.
+func rounds(list []sight, cuts []cut) []round {
+	var copied []piece
+	for _, c := range cuts {
+		for _, p := range c.pieces {
+			if p.copied {
+				copied = append(copied, p)
+			}
+		}
+	}
+	var out []round
+	for len(list) > 0 || len(copied) > 0 {
+		n, k := min(len(list), maxSights), min(len(copied), maxCopied)
+		out = append(out, round{list[:n], copied[:k]})
+		list, copied = list[n:], copied[k:]
+	}
+	return out
+}
+
+// compare is the n-th run that compares: stretches frame by frame, and packets. The
+// first reads the packets of the output as well.
+func (s Source) compare(t Target, r round, n int, cuts []cut, tracks []track) argv.Command {
 	v := s.video()
 	out := ffmpeg.MadeFormat(t.File, t.demuxer())
 	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts")
@@ -188,7 +209,7 @@ func (s Source) compare(t Target, group []sight, n int, cuts []cut, tracks []tra
 	var outputs []argv.Atom
 	consume := []argv.Consumer{nil}
 	in := 0
-	for k, g := range group {
+	for k, g := range r.sights {
 		args = append(args, s.open(0, g.seek)...)
 		args = append(args, argv.Words("-noautorotate", "-noaccurate_seek")...)
 		if b := g.begin.Micros(v.TimeBase); b > 0 {
@@ -199,13 +220,22 @@ func (s Source) compare(t Target, group []sight, n int, cuts []cut, tracks []tra
 		pipe := len(consume)
 		chains = append(chains, fmt.Sprintf(`[%d:%d]trim=start_pts=%d:end_pts=%d,settb=1/1000,setpts=N[s%d];[%d:v:0]trim=start_pts=%d:end_pts=%d,settb=1/1000,setpts=N[o%d];[o%d][s%d]psnr=shortest=1,metadata=mode=print:key=lavfi.psnr.psnr_avg:file='pipe\:%d'[p%d]`,
 			in, v.Index, g.from, g.to, k, in+1, from-slack, to-slack, k, k, k, argv.PipeFD(pipe), k))
-		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("[p%d]", k), "-f", "null", "-")...)
+		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("[p%d]", k), "-fps_mode", "passthrough", "-enc_time_base", "1/1000", "-f", "null", "-")...)
 		consume = append(consume, readRatios)
 		in += 2
 	}
+	for _, p := range r.copied {
+		args = append(args, s.open(0, p.seek)...)
+		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("%d:%d", in, v.Index), "-c:v", "copy", "-bsf:v", fmt.Sprintf("noise=drop='lt(pts,%d)',%s", p.from, s.slices()),
+			"-frames:v", strconv.Itoa(p.packets), "-f", "framehash", "-hash", "md5")...)
+		outputs = append(outputs, argv.Pipe(len(consume)))
+		consume = append(consume, readOriginal)
+		in++
+	}
 	if n == 0 {
-		more, inputs, readers := s.packets(t, cuts, tracks, in, len(consume))
-		args, outputs, consume = append(args, inputs...), append(outputs, more...), append(consume, readers...)
+		args = append(args, out.Input(0)...)
+		more, readers := s.packets(cuts, tracks, in, len(consume))
+		outputs, consume = append(outputs, more...), append(consume, readers...)
 	}
 	if len(chains) > 0 {
 		args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(chains, ";")))
@@ -216,43 +246,27 @@ func (s Source) compare(t Target, group []sight, n int, cuts []cut, tracks []tra
 	}
 }
 
-// packets are the parts of that run that read the picture's packets of the output, and
-// of the copied pieces in the source.
-func (s Source) packets(t Target, cuts []cut, tracks []track, in, pipe int) (outputs, inputs []argv.Atom, readers []argv.Consumer) {
-	v := s.video()
-	out := ffmpeg.MadeFormat(t.File, t.demuxer())
-	inputs = out.Input(0)
+// packets are the parts of that run that read the packets of the output, its input in.
+func (s Source) packets(cuts []cut, tracks []track, in, pipe int) (outputs []argv.Atom, readers []argv.Consumer) {
 	outputs = argv.Words("-map", fmt.Sprintf("%d:v:0", in), "-c:v", "copy", "-bsf:v", s.slices(), "-f", "framehash", "-hash", "md5")
 	outputs = append(outputs, argv.Pipe(pipe))
 	var counts []int
-	copied := 0
-	var from []argv.Atom
 	for _, c := range cuts {
 		for _, p := range c.pieces {
-			if !p.copied {
+			if p.copied {
+				counts = append(counts, p.packets)
+			} else {
 				counts = append(counts, p.frames)
-				continue
 			}
-			counts = append(counts, p.packets)
-			inputs = append(inputs, s.open(0, p.seek)...)
-			from = append(from, argv.Words("-map", fmt.Sprintf("%d:%d", in+1+copied, v.Index), fmt.Sprintf("-bsf:v:%d", copied),
-				fmt.Sprintf("noise=drop='lt(pts,%d)',%s", p.from, s.slices()), fmt.Sprintf("-frames:v:%d", copied), strconv.Itoa(p.packets))...)
-			copied++
 		}
 	}
 	readers = []argv.Consumer{readWritten(counts)}
-	if copied > 0 {
-		outputs = append(outputs, from...)
-		outputs = append(outputs, argv.Words("-c:v", "copy", "-f", "framehash", "-hash", "md5")...)
-		outputs = append(outputs, argv.Pipe(pipe+1))
-		readers = append(readers, readCopies(copied))
-	}
 	if len(tracks) > 0 {
 		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("%d:a", in), "-c:a", "copy", "-f", "framecrc")...)
-		outputs = append(outputs, argv.Pipe(pipe+len(readers)))
+		outputs = append(outputs, argv.Pipe(pipe+1))
 		readers = append(readers, readHeard)
 	}
-	return outputs, inputs, readers
+	return outputs, readers
 }
 
 // heard is when the packets of each sound stream begin and end, in seconds from the

@@ -136,7 +136,7 @@ func ffmpegTable() Table {
 		"-keyint_min", "-bf", "-refs", "-video_track_timescale", "-analyzeduration", "-probesize", "-stream_loop", "-loop", "-update",
 		"-start_number", "-max_muxing_queue_size", "-max_interleave_delta", "-muxdelay", "-muxpreload", "-max_error_rate", "-compression_level",
 		"-quality", "-lossless", "-cpu-used", "-row-mt", "-tile-columns", "-tile-rows", "-lag-in-frames", "-auto-alt-ref", "-aq-mode",
-		"-sc_threshold", "-qmin", "-qmax", "-qdiff", "-cutoff", "-frame_duration", "-level", "-map_chapters", "-max_alloc", "-stats_period",
+		"-sc_threshold", "-qmin", "-qmax", "-qdiff", "-bits_per_raw_sample", "-cutoff", "-frame_duration", "-level", "-map_chapters", "-max_alloc", "-stats_period",
 		"-display_rotation", "-ignore_editlist", "-write_xing", "-id3v2_version", "-frag_duration", "-min_frag_duration", "-fpsprobesize",
 		"-max_probe_packets", "-scan_all_pmts", "-correct_ts_overflow", "-seek2any", "-sample_rate", "-channels", "-apply_cropping",
 		"-movie_timescale", "-mpegts_copyts", "-metadata_header_padding", "-final_delay", "-plays",
