@@ -21,3 +21,17 @@ func TimedText(samples []byte) string {
 	}
 	return b.String()
 }
+
+// QuickTimeLanguage is how a language, given by ISO 639-2/T, is written into a QuickTime
+// file: the names of the Macintosh's own list, as ffmpeg spells them. Others cannot be
+// written there.
+func QuickTimeLanguage(three string) (name string, ok bool) {
+	name = three
+	if other, found := map[string]string{
+		"deu": "ger", "nld": "dut", "ell": "gre", "isl": "ice", "zho": "chi", "sqi": "alb", "mkd": "mac", "swe": "sve",
+	}[three]; found {
+		name = other
+	}
+	const known = " eng fra ger ita dut sve spa dan por nor heb jpn ara fin gre ice mlt tur chi urd hin tha kor lit pol hun est lav rus alb ron ces slk slv yid mac bul ukr bel uzb kaz aze "
+	return name, three != "" && strings.Contains(known, " "+name+" ")
+}

@@ -27,7 +27,7 @@ var Caption = tool.Add(Family, tool.Spec[CaptionInput, CaptionOutput]{
 	CheckWith: []string{"measure.probe", "review.look"},
 	Examples: []CaptionInput{
 		{Input: "talk.mp4", SRT: []cutroom.InPath{"talk.srt"}},
-		{Input: "clip.mp4", Transcribe: true, Platform: "tiktok", Karaoke: true},
+		{Input: "clip.mp4", Cues: []CaptionCue{{Start: "0.5", End: "2.5", Text: "Watch until the end"}}, Platform: "tiktok", Karaoke: true},
 		{Input: "talk.mp4", Mode: "mux", SRT: []cutroom.InPath{"talk.en.srt", "talk.de.srt"}, Language: []string{"en", "de"}},
 	},
 	Names:     nameCaptioned,

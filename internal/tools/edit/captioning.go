@@ -213,6 +213,14 @@ func (c *captioning) graph() graph.Graph {
 		return g
 	}
 	for i, t := range c.out.Tracks {
+		if c.target.Container == "mov" && t.Language != "" {
+			name, ok := ffmpeg.QuickTimeLanguage(t.Language)
+			if !ok {
+				name = ""
+				c.out.Notes = append(c.out.Notes, fmt.Sprintf("a QuickTime file has no name for the language %s: its track has none; .mp4 and .mkv carry it", t.Language))
+			}
+			t.Language = name
+		}
 		g.Keep.Mux = append(g.Keep.Mux, graph.Track{File: c.trackFile(i), Language: t.Language, Title: t.Title, Default: t.Default})
 	}
 	return g
