@@ -187,6 +187,19 @@ func (l *lab) cut(container string, spans ...smartcut.Span) (*smartcut.Result, s
 	return &res, ""
 }
 
+// want are the source's frames of a span.
+func (l *lab) want(s smartcut.Span) film {
+	v := l.src.Media.FirstVideo()
+	a, b := ffmpeg.TickRange(s.Start+l.src.Media.ZeroSeconds, s.End+l.src.Media.ZeroSeconds, v.TimeBase)
+	if s.Start == 0 {
+		a = -1 << 60
+	}
+	if s.End == 0 {
+		b = 1 << 60
+	}
+	return l.frames.between(int64(a), int64(b))
+}
+
 // equals compares a written file with the source, from outside.
 func (l *lab) equals(file string, spans []smartcut.Span, res smartcut.Result) {
 	l.t.Helper()
@@ -197,19 +210,12 @@ func (l *lab) equals(file string, spans []smartcut.Span, res smartcut.Result) {
 	var times []float64 // seconds
 	at := 0.0
 	for _, s := range spans {
-		a, b := ffmpeg.TickRange(s.Start+l.src.Media.ZeroSeconds, s.End+l.src.Media.ZeroSeconds, v.TimeBase)
-		if s.Start == 0 {
-			a = -1 << 60
-		}
-		if s.End == 0 {
-			b = 1 << 60
-		}
-		part := l.frames.between(int64(a), int64(b))
+		part := l.want(s)
 		if len(part.pts) == 0 {
 			l.t.Fatalf("%v holds no frame", s)
 		}
 		end := part.pts[len(part.pts)-1] + (part.pts[len(part.pts)-1] - part.pts[max(0, len(part.pts)-2)])
-		if next := l.frames.between(int64(b), 1<<60); len(next.pts) > 0 {
+		if next := l.frames.between(part.pts[len(part.pts)-1]+1, 1<<60); len(next.pts) > 0 {
 			end = next.pts[0]
 		}
 		for _, p := range part.pts {
