@@ -72,8 +72,6 @@ var rows = []row{
 	{"frames", false, takingFrames},
 	{"sheet", false, drawingSheet},
 	{"signals", false, measuring},
-	{"loudness", false, levelling},
-	{"render", false, rendering},
 	{"speech", false, hearing},
 	{"memory", true, holding},
 	{"growth", false, growing},

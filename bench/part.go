@@ -16,11 +16,8 @@ const partFlag = "-part"
 
 func part(name string, args []string) int {
 	err := fmt.Errorf("no part is called %q", name)
-	switch name {
-	case "hash":
+	if name == "hash" {
 		err = hashOf(args[0])
-	case "render":
-		err = renderOf(args[0], args[1])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -11,7 +11,8 @@ import (
 // DecodeOptions says what one full decode notes beside the times of all frames.
 type DecodeOptions struct {
 	Pictures bool   // whether all pictures are black, or all the same
-	Loudness bool   // of the first audio stream
+	Loudness bool   // of one audio stream
+	Track    int    // which: the n-th, from 0
 	Cues     bool   // count the cues of the subtitle streams
 	Head     bool   // read the start of an MP4: whether its index comes first
 	Looks    bool   // the signature of the picture
@@ -103,8 +104,9 @@ func (j *Decode) Next() (argv.Command, bool) {
 	if v := j.doc.FirstVideo(); v != nil && j.opts.Pictures && v.Decodable {
 		j.content(v)
 	}
-	if a := j.doc.AudioStreams(); len(a) > 0 && j.opts.Loudness && a[0].Decodable {
-		j.output(j.mapped(a[0]), argv.Words("-c:a", "pcm_f32le", "-f", "f32le"), loudnessOf(a[0]))
+	if a, n := j.doc.AudioStreams(), j.opts.Track; n < len(a) && j.opts.Loudness && a[n].Decodable {
+		f := a[n].Audio
+		j.output(j.mapped(a[n]), argv.Words("-c:a", "pcm_f32le", "-f", "f32le"), LoudnessMeter(f.SampleRate, f.Channels, f.Layout))
 	}
 	j.likeness()
 	if j.opts.Head {
@@ -208,18 +210,6 @@ func (j *Decode) likeness() {
 
 // Result returns what was found.
 func (j *Decode) Result() *Decoded { return &j.result }
-
-// loudnessOf measures 32-bit float samples of a stream.
-func loudnessOf(s *Stream) argv.Consumer {
-	return func(r io.Reader) (any, error) {
-		m := &Measure{audio: s, opts: MeasureOptions{Loudness: true}}
-		v, err := m.readSound(r)
-		if err != nil {
-			return nil, err
-		}
-		return v.(*soundMeter).loudness.result(0), nil
-	}
-}
 
 // everyContent is how far pictures that are compared lie apart: all of them in a
 // short file.

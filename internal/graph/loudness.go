@@ -79,6 +79,8 @@ type leveler struct {
 	gained  float64
 	passes  int
 	encodes int
+	wrote   *ffmpeg.Loudness // by the encode before, with wroteAt
+	wroteAt float64
 }
 
 func newLeveler(g Graph) *leveler {
@@ -160,10 +162,7 @@ func (l *leveler) trial(got *ffmpeg.Loudness) (bool, error) {
 	if math.Abs(miss) <= closeEnough && over <= 0.02 {
 		return false, nil
 	}
-	slope := 1.0
-	if l.last != nil && math.Abs(l.set.gain-l.gained) > 0.01 {
-		slope = (*got.Integrated - *l.last.Integrated) / (l.set.gain - l.gained)
-	}
+	slope := slopeOf(l.last, l.gained, got, l.set.gain)
 	if miss > l.want.tolerance() && (slope < 0.08 || l.passes >= maxPasses || l.set.gain >= maxGain) {
 		return false, l.tooPeaky(*got.Integrated)
 	}
@@ -175,11 +174,22 @@ func (l *leveler) trial(got *ffmpeg.Loudness) (bool, error) {
 		next.limit = max(leastLimit, next.limit-over)
 	}
 	if math.Abs(miss) > closeEnough {
-		next.gain = min(maxGain, next.gain+max(-12, min(12, miss/min(1, max(0.1, slope)))))
+		next.gain = min(maxGain, next.gain+gainStep(miss, slope))
 	}
 	l.last, l.gained, l.set = got, l.set.gain, &next
 	return true, nil
 }
+
+// slopeOf is how much louder a decibel of gain made the sound between two measurements.
+func slopeOf(last *ffmpeg.Loudness, lastGain float64, got *ffmpeg.Loudness, gain float64) float64 {
+	if last == nil || math.Abs(gain-lastGain) < 0.01 {
+		return 1
+	}
+	return (*got.Integrated - *last.Integrated) / (gain - lastGain)
+}
+
+// gainStep is the gain that makes up for what the loudness misses.
+func gainStep(miss, slope float64) float64 { return clamp(miss/clamp(slope, 0.1, 1), -12, 12) }
 
 func (l *leveler) tooPeaky(reached float64) error {
 	return cutroom.Errorf(cutroom.Precondition, "the peaks of this sound stand too far above the rest: under %.1f dBTP it gets no louder than %.1f LUFS", l.want.TruePeak, reached).
@@ -190,7 +200,7 @@ func (l *leveler) tooPeaky(reached float64) error {
 // lower ceiling where the encoder overshot, then with more bits. What else may be wrong
 // with the file is not for more rounds to mend.
 func (l *leveler) again(p *proof.Proof) bool {
-	got := measuredBy(p)
+	got := p.Loudness()
 	if l.set == nil || l.set.none || l.encodes >= maxEncodes || got == nil || got.Integrated == nil || got.TruePeak == nil {
 		return false
 	}
@@ -218,19 +228,11 @@ func (l *leveler) again(p *proof.Proof) bool {
 		}
 	}
 	if miss := l.want.LUFS - *got.Integrated; math.Abs(miss) > closeEnough {
-		next.gain = min(maxGain, next.gain+miss)
+		next.gain = min(maxGain, next.gain+gainStep(miss, slopeOf(l.wrote, l.wroteAt, got, l.set.gain)))
 	}
-	l.set = &next
+	l.wrote, l.wroteAt, l.set = got, l.set.gain, &next
 	l.encodes++
 	return true
-}
-
-// measuredBy is the loudness that a proof measured on the written file.
-func measuredBy(p *proof.Proof) *ffmpeg.Loudness {
-	if m, ok := any(p).(interface{ Loudness() *ffmpeg.Loudness }); ok {
-		return m.Loudness()
-	}
-	return nil
 }
 
 func (l *leveler) result(p *proof.Proof) *Leveled {
@@ -239,7 +241,7 @@ func (l *leveler) result(p *proof.Proof) *Leveled {
 	}
 	s := l.set
 	return &Leveled{
-		Before: l.before, After: measuredBy(p), Changed: !s.none, Gain: s.gain, Limited: s.limited, Limit: s.limit, Dynamic: s.dynamic != nil,
+		Before: l.before, After: p.Loudness(), Changed: !s.none, Gain: s.gain, Limited: s.limited, Limit: s.limit, Dynamic: s.dynamic != nil,
 		Bitrate: s.bitrate, Passes: l.passes, Encodes: l.encodes,
 	}
 }
@@ -308,9 +310,7 @@ func (c *compiler) level(n int, t track, label string) string {
 	if set != nil && set.none {
 		return label
 	}
-	if n == 0 {
-		c.expect.Loudness = &proof.Loudness{LUFS: want.LUFS, Tolerance: want.tolerance(), TruePeak: want.TruePeak}
-	}
+	c.expect.Loudness = &proof.Loudness{Track: n, LUFS: want.LUFS, Tolerance: want.tolerance(), TruePeak: want.TruePeak}
 	filters := []string{"volume=volume=<measured>dB:precision=float"}
 	if set != nil {
 		filters = c.levelFilters(t, set)

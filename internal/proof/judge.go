@@ -208,7 +208,7 @@ func (p *Proof) loudness() {
 	if w == nil {
 		return
 	}
-	const stream = "audio 0"
+	stream := fmt.Sprintf("audio %d", w.Track)
 	l := p.got.Loudness
 	if l == nil || l.Silent || l.Integrated == nil || l.TruePeak == nil {
 		p.row("loudness", stream, false, fmt.Sprintf("%.1f ± %.1f", w.LUFS, w.Tolerance), "silent", "LUFS")

@@ -28,9 +28,8 @@ type Expectation struct {
 	// Content compares with what the source held: when set, the file may not be wholly
 	// black, frozen or silent.
 	Content Content
-	// Loudness, when set, is measured on the first audio stream.
+	// Loudness, when set, is measured on one audio stream.
 	Loudness  *Loudness
-	Hear      bool // the loudness is measured though nothing was promised
 	Faststart bool // the index must lie before the media
 }
 
@@ -78,6 +77,7 @@ type Content struct {
 
 // Loudness is a target that was promised.
 type Loudness struct {
+	Track           int     // which audio stream, from 0
 	LUFS, Tolerance float64 // LU
 	TruePeak        float64 // dBTP, at most; + 0.05
 }

@@ -98,8 +98,12 @@ func (p *Proof) described() bool {
 	for i, a := range p.want.Audio {
 		courses[i] = len(a.Course) > 0
 	}
+	track := 0
+	if p.want.Loudness != nil {
+		track = p.want.Loudness.Track
+	}
 	p.decode = ffmpeg.NewDecode(0, p.format, p.doc, ffmpeg.DecodeOptions{
-		Pictures: c.NotBlack || c.NotFrozen, Loudness: p.want.Loudness != nil || p.want.Hear, Cues: cues, Head: p.want.Faststart,
+		Pictures: c.NotBlack || c.NotFrozen, Loudness: p.want.Loudness != nil, Track: track, Cues: cues, Head: p.want.Faststart,
 		Looks: p.want.Video != nil && len(p.want.Video.Looks) > 0, Courses: courses,
 	}, p.abilities)
 	return true

@@ -23,6 +23,7 @@ type request struct {
 	Model     Model
 	Threads   int
 	VoiceOnly bool // find speech, do not transcribe it
+	Pauses    bool // every pause ends a segment
 }
 
 // message is one line of the child's standard output; one field is set.
@@ -88,7 +89,7 @@ func runChild(args []string, stdin io.Reader, lines *json.Encoder) error {
 		return err
 	}
 	defer detector.close()
-	l := &listener{wave: wave, probability: detector.probability, workers: q.Threads}
+	l := &listener{wave: wave, probability: detector.probability, workers: q.Threads, pauses: q.Pauses}
 	if !q.VoiceOnly {
 		model, err := newMoonshine(ort, q.Model, q.files, 1)
 		if err != nil {
@@ -120,6 +121,7 @@ func parseRequest(args []string) (request, error) {
 	f.StringVar((*string)(&q.Model), "model", string(Base), "")
 	f.IntVar(&q.Threads, "threads", 0, "")
 	f.BoolVar(&q.VoiceOnly, "voice-only", false, "")
+	f.BoolVar(&q.Pauses, "pauses", false, "")
 	if err := f.Parse(args); err != nil {
 		return q, cutroom.Errorf(cutroom.Invalid, "cutroom-speech: %w", err)
 	}

@@ -19,6 +19,7 @@ type Options struct {
 	Language string // BCP 47 tag of what is spoken; empty when not known
 	Threads  int    // stretches transcribed at a time; 0 takes the machine's processors, at most 4
 	VADOnly  bool   // find speech, do not transcribe it
+	Pauses   bool   // with VADOnly: a pause of 0.3 s ends a segment; otherwise segments are as long as a model hears best
 	// Length is that of the recording, as far as it is known: it bounds the run. Zero
 	// leaves the sandbox's own bound.
 	Length cutroom.Micros
@@ -70,6 +71,9 @@ func Command(step, wav string, o Options) argv.Command {
 	}
 	if o.VADOnly || !spoken {
 		args = append(args, argv.Word("--voice-only"))
+		if o.Pauses {
+			args = append(args, argv.Word("--pauses"))
+		}
 	} else {
 		args = append(args,
 			argv.Word("--model"), argv.Word(o.Model),

@@ -23,6 +23,7 @@ type listener struct {
 	probability func([]int16) (float32, error)      // of speech, in the next frame
 	hear        func([]float32) (hypothesis, error) // nil: segments have no text
 	workers     int
+	pauses      bool // pauses between words end a stretch, too
 
 	jobs  chan *job     // to the workers
 	order chan *job     // the same jobs, to the collector, in order of time
@@ -75,6 +76,9 @@ type job struct {
 // read detects speech until the recording ends.
 func (l *listener) read() error {
 	seg := newSegmenter()
+	if l.pauses {
+		seg.gap = endSilence
+	}
 	var found []stretch
 	var frame [frameSize]int16
 	for {

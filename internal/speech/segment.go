@@ -33,9 +33,10 @@ type segmenter struct {
 	probs   []float32
 	pending span  // speech that a neighbour may still join; empty when there is none
 	said    int64 // end of the stretch given out last; -1 before the first
+	gap     int64 // neighbours closer than this are one stretch
 }
 
-func newSegmenter() *segmenter { return &segmenter{said: -1} }
+func newSegmenter() *segmenter { return &segmenter{said: -1, gap: joinGap} }
 
 // push takes the next frame's probability of speech and appends the stretches that
 // it completes to out.
@@ -59,7 +60,7 @@ func (s *segmenter) push(p float32, out []stretch) []stretch {
 			out = s.join(s.raw, out)
 		}
 	}
-	if !s.open && s.pending.length() > 0 && s.next-s.pending.end >= joinGap {
+	if !s.open && s.pending.length() > 0 && s.next-s.pending.end >= s.gap {
 		out = s.give(s.next, out)
 	}
 	return out
@@ -109,7 +110,7 @@ func (s *segmenter) join(speech span, out []stretch) []stretch {
 		return out
 	}
 	if s.pending.length() > 0 {
-		if speech.start-s.pending.end < joinGap && speech.end-s.pending.start <= maxSegment {
+		if speech.start-s.pending.end < s.gap && speech.end-s.pending.start <= maxSegment {
 			s.pending.end = speech.end
 			return out
 		}

@@ -35,7 +35,7 @@ func TestSearchFindsTheToolForAJob(t *testing.T) {
 		"extract frames":                      "video.extract_frames",
 		"read the text on screenshots":        "video.ocr_frames",
 		"video_probe":                         "video.probe",
-		"where is it silent":                  "measure.signals",
+		"where is it silent":                  "measure.silence",
 		"what was said in the recording":      "media.watch",
 		"answer a question about a recording": "media.ask",
 		"pull the audio out of a video":       "video.extract_audio",
