@@ -14,6 +14,7 @@ import (
 	"cutroom"
 	"cutroom/internal/testenv"
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/edit"
 	"cutroom/internal/tools/review"
 )
 
@@ -52,7 +53,6 @@ var (
 	red   = color.RGBA{255, 0, 0, 255}
 	green = color.RGBA{0, 255, 0, 255}
 	blue  = color.RGBA{0, 0, 255, 255}
-	white = color.RGBA{255, 255, 255, 255}
 )
 
 // colours makes a clip that is red for a second, then green, then blue, at 10 frames a
@@ -190,6 +190,35 @@ func TestLookCompare(t *testing.T) {
 	}
 }
 
+// TestLookComparesWhatAnEditKept: with the edit's map each moment stands beside where the
+// edit shows it.
+func TestLookComparesWhatAnEditKept(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	colours(t, filepath.Join(w.dir, "rgb.mp4"), "320x180")
+	cut, err := w.call("edit.cut", edit.CutInput{Input: "rgb.mp4", Start: "1", Mode: "accurate", Snap: "none", Writing: writing("end.mp4")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := review.LookInput{Input: "rgb.mp4", Compare: "end.mp4", EditMap: cutroom.Ref{Run: string(cut.Run)}, At: []cutroom.Moment{"0.5", "1.5", "2.5"}, Tiles: "4x3", Writing: writing("kept.png")}
+	r := w.look(t, in)
+	if len(r.Frames) != 4 || r.Frames[0].Requested != 1_500_000 || r.Frames[1].Requested != 500_000 || !strings.Contains(strings.Join(r.Notes, " "), "0:00:00.500 was cut out") {
+		t.Fatalf("%+v", r)
+	}
+	img := w.picture(t, "kept.png")
+	half, row := img.Bounds().Dx()/2, img.Bounds().Dy()/2
+	for i, want := range []color.RGBA{green, blue} {
+		near(t, "before", img, half/2, i*row+row/3, want)
+		near(t, "after", img, half+half/2, i*row+row/3, want)
+	}
+	in.At, in.Output = nil, ""
+	if r := w.look(t, in); len(r.Frames) != 8 || r.Frames[0].Time != 1_000_000 {
+		t.Errorf("without times: %+v", r.Frames)
+	}
+	in.Input = "end.mp4"
+	w.fails("review.look", in, cutroom.Invalid)
+}
+
 func TestLookInk(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
@@ -285,3 +314,26 @@ func TestLookReachesAHost(t *testing.T) {
 }
 
 func writing(path string) tool.Writing { return tool.Writing{Output: cutroom.OutPath(path)} }
+
+// TestReviewOfEveryFile: whatever the file, a check and a look end well or say why not.
+func TestReviewOfEveryFile(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{testenv.Cases(t), testenv.Real(t)} {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := open(t, "")
+		for i, e := range entries {
+			if !e.Type().IsRegular() || i%3 != 0 && !testenv.Soak() {
+				continue
+			}
+			t.Run(e.Name(), func(t *testing.T) {
+				w := &workspace{w.Installation, t, w.dir}
+				name := w.copy(filepath.Join(folder, e.Name()), e.Name())
+				w.sound(name, "review.look", review.LookInput{Input: cutroom.InPath(name), Tiles: "2x2", Width: 320})
+				w.sound(name, "review.check", review.CheckInput{Input: cutroom.InPath(name), Platform: "tiktok", Content: true})
+			})
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,7 +80,7 @@ func (j *judge) container() {
 
 // faststart says whether playback can begin before the whole file is there.
 func (j *judge) faststart() {
-	first, known := indexFirst(j.f.Head)
+	first, known := ffmpeg.IndexFirst(j.f.Head)
 	r := Row{Check: "faststart", LimitText: "first", Op: "==", Fix: j.export()}
 	switch {
 	case j.f.Format.Fragmented:
@@ -94,28 +93,6 @@ func (j *judge) faststart() {
 		r.ValueText, r.Reason = "last", "the index comes last: playback cannot begin before the whole file is there"
 	}
 	j.add(r, !first, Warn, false)
-}
-
-// indexFirst reports whether the index (moov) of an MP4 or QuickTime file lies before
-// its media (mdat), by the boxes at the start of the file (ISO/IEC 14496-12).
-func indexFirst(head []byte) (first, known bool) {
-	for len(head) >= 8 {
-		size := uint64(binary.BigEndian.Uint32(head))
-		switch string(head[4:8]) {
-		case "moov":
-			return true, true
-		case "mdat", "moof":
-			return false, true
-		}
-		if size == 1 && len(head) >= 16 {
-			size = binary.BigEndian.Uint64(head[8:])
-		}
-		if size < 8 || size > uint64(len(head)) {
-			return false, false
-		}
-		head = head[size:]
-	}
-	return false, false
 }
 
 // decodes says whether all that is inside comes out.

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -156,39 +155,6 @@ func TestCaptionsSafe(t *testing.T) {
 			t.Errorf("%v: %s", c.frames, r)
 		}
 	}
-}
-
-func box(kind string, size uint32) []byte {
-	return append(binary.BigEndian.AppendUint32(nil, size), append([]byte(kind), make([]byte, max(0, int(size)-8))...)...)
-}
-
-func TestIndexFirst(t *testing.T) {
-	t.Parallel()
-	ftyp := box("ftyp", 24)
-	for _, c := range []struct {
-		head         []byte
-		first, known bool
-	}{
-		{append(ftyp[:24:24], box("moov", 500)...), true, true},
-		{append(ftyp[:24:24], append(box("free", 8), box("mdat", 16)...)...), false, true},
-		{append(ftyp[:24:24], 0, 0, 0, 1, 'm', 'd', 'a', 't'), false, true},
-		{ftyp, false, false},
-		{nil, false, false},
-	} {
-		if first, known := indexFirst(c.head); first != c.first || known != c.known {
-			t.Errorf("%q: %v, %v", c.head, first, known)
-		}
-	}
-}
-
-func FuzzIndexFirst(f *testing.F) {
-	f.Add(append(box("ftyp", 24), box("moov", 8)...))
-	f.Add([]byte("\x00\x00\x00\x01free\xff\xff\xff\xff\xff\xff\xff\xff"))
-	f.Fuzz(func(t *testing.T, head []byte) {
-		if first, known := indexFirst(head); first && !known {
-			t.Error("first, and not known")
-		}
-	})
 }
 
 func ExampleRow_String() {

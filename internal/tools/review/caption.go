@@ -10,8 +10,8 @@ import (
 	"cutroom/internal/verdict"
 )
 
-// readFrames is how many frames are read for captions.
-const readFrames = 12
+// readFrames is how many frames are read for captions: each takes a second or two.
+const readFrames = 8
 
 // captions reads the text in frames from all over the file and judges where it lies.
 func captions(ctx context.Context, env tool.Env, in CheckInput, t verdict.Target) (verdict.Row, error) {

@@ -40,7 +40,7 @@ type CheckInput struct {
 	MaxMB       float64        `json:"max_mb,omitzero" min:"0" unit:"MB" doc:"Largest file that is allowed, in millions of bytes, in place of the platform's own limit."`
 	NoLoudness  bool           `json:"no_loudness,omitempty" doc:"Do not judge loudness and true peak."`
 	Content     bool           `json:"content,omitempty" doc:"Also judge how much of it is black, frozen or silent."`
-	Captions    bool           `json:"captions,omitempty" doc:"Also read the text that is burned into a dozen frames, and judge whether the platform draws its controls over it."`
+	Captions    bool           `json:"captions,omitempty" doc:"Also read the text that is burned into eight frames, and judge whether the platform draws its controls over it."`
 	Limits      measure.Limits `json:"limits,omitzero" doc:"Bounds of this call."`
 }
 

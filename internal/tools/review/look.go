@@ -16,7 +16,7 @@ import (
 var Look = tool.Add(Family, tool.Spec[LookInput, LookOutput]{
 	Name:        "review.look",
 	Summary:     "Look at a file: contact sheet, frames, before and after, waveform",
-	Description: "See what a file shows: a contact sheet of it, frames at times, pairs of frames beside another file's, where a platform draws its controls, or the waveform with its loudness. Pictures are upright, with square pixels and ordinary colours, transparency on white, and carry the very times of their frames. Only the frames that are shown are decoded. Use it after every edit that changes the picture.",
+	Description: "See what a file shows: a contact sheet of it, frames at times, pairs of frames beside another file's, what a platform covers with its controls, or the waveform with its loudness. Pictures are upright, with square pixels and ordinary colours, transparency on white, and carry the very times of their frames. Only the frames that are shown are decoded. Use it after every edit that changes the picture.",
 	Kind:        cutroom.Read,
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
@@ -37,8 +37,9 @@ type LookInput struct {
 	Tiles    string           `json:"tiles,omitempty" max:"16" default:"4x3" doc:"Columns and rows of the contact sheet. The first and the last frame are on it."`
 	Width    int              `json:"width,omitzero" min:"160" max:"4096" unit:"px" doc:"Width of a sheet, a pair or a waveform, 1280 without it; largest width of single frames, their own without it."`
 	Compare  cutroom.InPath   `json:"compare,omitempty" cli:"flag" doc:"A second file, shown to the right of the first at the same times: after beside before. Without at, four moments."`
+	EditMap  cutroom.Ref      `json:"edit_map,omitzero" cli:"flag" doc:"The run of the edit that made compare out of input: times are those of input, and each moment stands beside the edit's own."`
 	Safe     string           `json:"safe,omitempty" max:"40" doc:"A platform: what it draws its controls over is darkened, the safe rest framed in red."`
-	Waveform bool             `json:"waveform,omitempty" doc:"Show the sound instead: waveform, silences and momentary loudness. It is decoded once."`
+	Waveform bool             `json:"waveform,omitempty" doc:"Show the sound instead: waveform, quiet spans and momentary loudness. It is decoded once."`
 	Ink      bool             `json:"ink,omitempty" doc:"Also count, for each frame that is shown, the pixels that differ from its commonest colour, in all of it and in each ninth: is the caption there?"`
 	NoTime   bool             `json:"no_timecode,omitempty" doc:"Leave the times beneath the pictures out."`
 	tool.Writing
@@ -61,6 +62,9 @@ func (in LookInput) Validate() error {
 	}
 	if in.Waveform && (len(in.At) > 0 || in.Compare != "" || in.Safe != "" || in.Ink) {
 		return cutroom.Errorf(cutroom.Invalid, "waveform shows the sound; at, compare, safe and ink are of the picture").WithHint("leave either out")
+	}
+	if in.EditMap.Run != "" && in.Compare == "" {
+		return cutroom.Errorf(cutroom.Invalid, "edit_map relates two files").WithHint("name the edited file with compare")
 	}
 	switch in.suffix() {
 	case "", ".jpg", ".jpeg", ".png":

@@ -1,9 +1,11 @@
 package review
 
 import (
+	"slices"
 	"strings"
 
 	"cutroom"
+	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/platform"
 	"cutroom/internal/tool"
@@ -22,6 +24,7 @@ type looking struct {
 	columns int
 	width   int // of a cell, or of a single frame
 	times   []cutroom.Micros
+	there   []cutroom.Micros // compare: when the second file shows each of times
 	before  *ffmpeg.FrameJob
 	after   *ffmpeg.FrameJob // of the second file
 	sound   *ffmpeg.Measure
@@ -108,36 +111,31 @@ func (st *looking) note(text string) {
 	st.notes = append(st.notes, text)
 }
 
-// compare plans the frames of both files. A time beyond the end of the shorter one is
-// left out there, and said.
+// compare plans the frames of both files. A moment that one of them does not show is
+// left out, and said.
 func (st *looking) compare(f tool.Facts, in LookInput) (tool.Plan, error) {
-	second := f.Inputs[len(f.Inputs)-1]
-	if second.Media.FirstVideo() == nil {
+	second := f.Inputs[0]
+	if i := slices.IndexFunc(f.Inputs, func(x tool.Input) bool { return x.Text == string(in.Compare) && x.Frame == nil }); i >= 0 {
+		second = f.Inputs[i]
+	}
+	if second.Media == nil || second.Media.FirstVideo() == nil {
 		return tool.Plan{}, cutroom.Errorf(cutroom.Invalid, "compare has no video stream").WithHint("name a video or a picture")
+	}
+	if err := st.match(f, in, second.Media); err != nil {
+		return tool.Plan{}, err
 	}
 	var err error
 	if st.before, err = st.job(f, f.Inputs[0], "", st.times); err != nil {
 		return tool.Plan{}, err
 	}
-	var within []cutroom.Micros
-	for _, t := range st.times {
-		if t <= second.Media.DurationSeconds || second.Media.FirstVideo().Video.StillImage {
-			within = append(within, t)
-		} else {
-			st.note("the second file has ended before " + t.Clock())
-		}
-	}
-	if len(within) == 0 {
-		return tool.Plan{}, cutroom.Errorf(cutroom.Invalid, "the second file is %s s long: none of the times lies in it", second.Media.DurationSeconds).WithHint("name times with at that both files have")
-	}
-	if st.after, err = st.job(f, second, "after-", within); err != nil {
+	if st.after, err = st.job(f, second, "after-", st.there); err != nil {
 		return tool.Plan{}, err
 	}
 	plan, err := tool.Follow(st.before, st, func(tool.Results) (tool.Plan, error) { return tool.Follow(st.after, st, nil) })
 	if err != nil {
 		return plan, err
 	}
-	shown, err := st.job(f, second, "after-", within) // for a dry run: a job gives its runs once
+	shown, err := st.job(f, second, "after-", st.there) // for a dry run: a job gives its runs once
 	if err != nil {
 		return plan, err
 	}
@@ -145,6 +143,49 @@ func (st *looking) compare(f tool.Facts, in LookInput) (tool.Plan, error) {
 		plan.Later = append(plan.Later, first)
 	}
 	return plan, nil
+}
+
+// match finds when the second file shows what the first shows at the times: at the same
+// time, or where the edit put it.
+func (st *looking) match(f tool.Facts, in LookInput, second *ffmpeg.Document) error {
+	at := func(t cutroom.Micros) []cutroom.Micros { return []cutroom.Micros{t} }
+	if in.EditMap.Run != "" {
+		m, err := f.Map(in.EditMap)
+		if err != nil {
+			return err
+		}
+		source := slices.IndexFunc(m.Sources, func(s edl.Source) bool { return s.SHA256 == f.Inputs[0].Digest })
+		if source < 0 {
+			return cutroom.Errorf(cutroom.Invalid, "that edit was not made of input").WithHint("give the run of the edit that made compare out of input")
+		}
+		at = func(t cutroom.Micros) []cutroom.Micros { return m.ToEdit(source, t) }
+		if len(in.At) == 0 {
+			st.times = st.times[:0]
+			for _, t := range ffmpeg.Spread(second.DurationSeconds-1, pairs) {
+				if src, from, ok := m.ToSource(t); ok && src == source {
+					st.times = append(st.times, from)
+				}
+			}
+		}
+	}
+	var here []cutroom.Micros
+	still := second.FirstVideo().Video.StillImage
+	for _, t := range st.times {
+		shown := at(t)
+		switch {
+		case len(shown) == 0:
+			st.note("what is at " + t.Clock() + " was cut out")
+		case shown[0] > second.DurationSeconds && !still:
+			st.note("the second file has ended before " + shown[0].Clock())
+		default:
+			here, st.there = append(here, t), append(st.there, shown[0])
+		}
+	}
+	st.times = here
+	if len(here) == 0 {
+		return cutroom.Errorf(cutroom.Invalid, "the second file, %s s long, shows none of these times", second.DurationSeconds).WithHint("name times with at that both files have")
+	}
+	return nil
 }
 
 func planWaveform(f tool.Facts, file tool.Input) (tool.Plan, error) {

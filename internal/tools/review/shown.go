@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 
 	"cutroom"
@@ -45,7 +46,7 @@ type keeping struct {
 
 // taken reads the frames of one job, in the order of its times. A time that showed the
 // frame of an earlier one again gets that one, when again is set, and is left out else.
-func (k *keeping) taken(job *ffmpeg.FrameJob, which string, again bool) ([]seen, error) {
+func (k *keeping) taken(job *ffmpeg.FrameJob, times []cutroom.Micros, which string, again bool) ([]seen, error) {
 	frames, skipped := job.Frames()
 	at := map[cutroom.Micros]seen{}
 	for _, f := range frames {
@@ -75,10 +76,12 @@ func (k *keeping) taken(job *ffmpeg.FrameJob, which string, again bool) ([]seen,
 		}
 	}
 	var list []seen
-	for _, t := range k.st.times {
+	for _, t := range times {
 		if s, ok := at[t]; ok && s.jpeg != nil {
 			list = append(list, s)
-			delete(at, t)
+			if !again {
+				delete(at, t)
+			}
 		}
 	}
 	if len(list) == 0 {
@@ -105,7 +108,7 @@ func (k *keeping) count(list []seen) error {
 
 // frames keeps a contact sheet, or each frame for itself.
 func (k *keeping) frames() error {
-	list, err := k.taken(k.st.before, "input", false)
+	list, err := k.taken(k.st.before, k.st.times, "input", false)
 	if err == nil {
 		err = k.count(list)
 	}
@@ -163,20 +166,20 @@ func (k *keeping) single(i int, s seen) error {
 
 // pairs keeps the comparison: a row for each time, before at the left.
 func (k *keeping) pairs() error {
-	before, err := k.taken(k.st.before, "input", true)
+	before, err := k.taken(k.st.before, k.st.times, "input", true)
 	if err != nil {
 		return err
 	}
-	after, err := k.taken(k.st.after, "compare", true)
+	after, err := k.taken(k.st.after, k.st.there, "compare", true)
 	if err != nil {
 		return err
 	}
 	var list []seen
-	for _, b := range before {
-		for _, a := range after {
-			if a.Requested == b.Requested {
-				list = append(list, b, a)
-			}
+	for i, t := range k.st.times {
+		b := slices.IndexFunc(before, func(s seen) bool { return s.Requested == t })
+		a := slices.IndexFunc(after, func(s seen) bool { return s.Requested == k.st.there[i] })
+		if a >= 0 && b >= 0 {
+			list = append(list, before[b], after[a])
 		}
 	}
 	if len(list) == 0 {
