@@ -72,6 +72,7 @@ var rows = []row{
 	{"frames", false, takingFrames},
 	{"sheet", false, drawingSheet},
 	{"signals", false, measuring},
+	{"cut", true, cutting},
 	{"speech", false, hearing},
 	{"memory", true, holding},
 	{"growth", false, growing},

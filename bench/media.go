@@ -15,6 +15,8 @@ import (
 const (
 	high     = "high1080.mp4" // 60 s of 1080p H.264 High at 7 Mbit/s, a key frame every 2 s, stereo AAC
 	tenMin   = "high1080-10min.mp4"
+	minute8  = "high1080-g200.mp4"       // as high, a key frame every 8 s
+	sparse   = "high1080-10min-g200.mp4" // ten of it
 	hd720    = "high720.mp4"
 	baseline = "baseline1080.mp4"
 	small    = "small.mp4" // a few seconds
@@ -49,6 +51,10 @@ func (l *lab) recipe(name string) ([]string, error) {
 		}, nil
 	case tenMin:
 		return loop(high, "9"), nil
+	case minute8:
+		return []string{"-i", high, "-c:a", "copy", "-c:v", "libx264", "-preset", "veryfast", "-profile:v", "high", "-b:v", "7M", "-maxrate", "10M", "-bufsize", "14M", "-g", "200", "-keyint_min", "200", "-sc_threshold", "0", "-bf", "3", "-movflags", "+faststart"}, nil
+	case sparse:
+		return loop(minute8, "9"), nil
 	case hd720:
 		return again("-vf", "scale=1280:720", "-profile:v", "high", "-b:v", "2500k"), nil
 	case baseline:
@@ -93,8 +99,13 @@ func (l *lab) make(ctx context.Context, name string) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if slices.Contains([]string{tenMin, hd720, baseline}, name) {
+	if slices.Contains([]string{tenMin, hd720, baseline, minute8}, name) {
 		if _, err := l.make(ctx, high); err != nil {
+			return false, err
+		}
+	}
+	if name == sparse {
+		if _, err := l.make(ctx, minute8); err != nil {
 			return false, err
 		}
 	}
