@@ -2,6 +2,7 @@ package ffmpeg
 
 import (
 	"math/big"
+	"strconv"
 	"strings"
 
 	"cutroom"
@@ -78,4 +79,14 @@ func ParseRate(s string) (Rational, bool) {
 		}
 	}
 	return r, true
+}
+
+// RateOf is a frame rate in frames per second as an exact ratio, as [ParseRate] reads
+// it: 29.97 is 30000/1001. Rates below 1 and above 240 are none.
+func RateOf(fps float64) (Rational, bool) {
+	if !(fps >= 1 && fps <= 240) {
+		return Rational{}, false
+	}
+	s := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(fps, 'f', 6, 64), "0"), ".")
+	return ParseRate(s)
 }

@@ -74,6 +74,12 @@ func MediaType(name string) string { return containers[name].mediaType }
 // HoldsPicture reports whether a container holds moving pictures.
 func HoldsPicture(name string) bool { return name == "mkv" || len(containers[name].video) > 0 }
 
+// Holds reports whether a container holds streams of a codec, so that they can be copied.
+func Holds(container, codec string) bool { return holds(container, codec) }
+
+// HoldsSound reports whether a container holds sound.
+func HoldsSound(name string) bool { return name == "mkv" || len(containers[name].audio) > 0 }
+
 // holds reports whether a container holds a codec.
 func holds(name, codec string) bool {
 	k := containers[name]
@@ -383,6 +389,7 @@ func (c *compiler) timing() []argv.Atom {
 	}
 	if tb.Num < 1<<31 && tb.Den < 1<<31 {
 		args = append(args, argv.Words("-enc_time_base:v", tb.String())...)
+		args = append(args, c.lastFrame()...)
 	}
 	if t := c.g.Target.Container; t == "mp4" || t == "mov" {
 		scale := tb.Den
@@ -400,4 +407,18 @@ func (c *compiler) timing() []argv.Atom {
 		}
 	}
 	return args
+}
+
+// lastFrame tells the muxer how long the last frame shows: encoders that are given
+// times of their own state no lengths, and players would end with the frame's start.
+// Of the others' lengths the muxer takes no notice.
+func (c *compiler) lastFrame() []argv.Atom {
+	length := ffmpeg.Ticks(1)
+	if !c.rate.Known() {
+		length = c.line.parts[len(c.line.parts)-1].rest
+	}
+	if !c.a.BSF("setts") || length <= 0 || c.g.Target.Container == "gif" {
+		return nil
+	}
+	return argv.Words("-bsf:v", fmt.Sprintf("setts=pts=PTS:dts=DTS:duration=%d", length))
 }

@@ -27,6 +27,7 @@ type part struct {
 	start, end cutroom.Micros // public axis of the source, of the first frame and behind the last
 	at, length int64          // in the edit; a transition lets the next part begin before at+length
 	frames     int64          // of the picture in the output
+	rest       ffmpeg.Ticks   // how long the last frame shows, where frames keep their times
 }
 
 // selecting reports whether the clips are parts of one source in its own order: then
@@ -112,7 +113,7 @@ func (g *Graph) selected(frames []ffmpeg.Ticks) (timeline, error) {
 		if j < len(frames) {
 			p.to = frames[j]
 		}
-		p.length = int64(p.to - p.from)
+		p.length, p.rest = int64(p.to-p.from), p.to-frames[j-1]
 		p.start, p.end = s.Media.Time(v, p.from), s.Media.Time(v, p.to)
 		line.parts = append(line.parts, p)
 		line.total += p.length
