@@ -77,7 +77,7 @@ func TestFitShapes(t *testing.T) {
 		{edit.FitInput{Rotate: 90}, "360x640", map[[2]int]string{{20, 20}: "b", {340, 20}: "r", {20, 620}: "rgb", {340, 620}: "g"}},
 		{edit.FitInput{Rotate: 270, Flip: "v"}, "360x640", map[[2]int]string{{20, 20}: "r", {340, 20}: "b", {20, 620}: "g", {340, 620}: "rgb"}},
 		{edit.FitInput{Flip: "h"}, "640x360", map[[2]int]string{{20, 20}: "g", {620, 20}: "r"}},
-		{edit.FitInput{Rotate: 90, Aspect: "1:1", Fit: "crop", Subjects: []edit.Subject{{X: 500, Y: 10, Width: 100, Height: 20}}}, "360x360", map[[2]int]string{{20, 340}: "rgb", {340, 340}: "g", {340, 10}: "g"}},
+		{edit.FitInput{Rotate: 90, Aspect: "1:1", Fit: "crop", Subjects: []edit.Subject{{X: 500, Y: 10, Width: 100, Height: 20}}}, "360x360", map[[2]int]string{{20, 340}: "rgb", {340, 340}: "g", {340, 10}: "r"}},
 	}
 	for i, c := range cases {
 		c.in.Input, c.in.Output = in, cutroom.OutPath(fmt.Sprintf("out%d.mp4", i))
@@ -114,10 +114,14 @@ func TestFitTurned(t *testing.T) {
 	if d := describe(w, *r.File); size(d) != "360x360" || d.FirstVideo().Video.Rotation != 0 {
 		t.Errorf("%s, turned by %d", size(d), d.FirstVideo().Video.Rotation)
 	}
-	// Shown upright it is blue and red above white and green; the lower end is kept.
-	p := w.pixels(*r.File, "1", 360, 360)
-	if got := colorAt(p, 360, 20, 340) + " " + colorAt(p, 360, 340, 340) + " " + colorAt(p, 360, 20, 10); got != "rgb g b" && got != "rgb g rgb" {
-		t.Errorf("the lower end is %q", got)
+	// The lower end is kept, as ffmpeg itself shows the clip.
+	before, after := w.pixels("turned.mp4", "1", 360, 640), w.pixels(*r.File, "1", 360, 360)
+	for _, x := range []int{20, 340} {
+		for _, y := range []int{10, 340} {
+			if got, want := colorAt(after, 360, x, y), colorAt(before, 360, x, y+280); got != want {
+				t.Errorf("at %d, %d it is %q, want %q", x, y, got, want)
+			}
+		}
 	}
 	r = must[edit.FitOutput](w, "edit.fit", edit.FitInput{Input: in, Aspect: "16:9", Writing: tool.Writing{Output: "wide.mp4"}})
 	if r.Width != 360 || r.Height != 202 || len(r.Notes) == 0 {
@@ -131,7 +135,7 @@ func TestFitKeepsWhatItShould(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
 	cases := testenv.Cases(t)
-	testenv.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=d=1:s=321x181:r=25", "-c:v", "ffv1", "-pix_fmt", "yuv444p", filepath.Join(w.dir, "odd.mkv"))
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=d=1:s=320x180:r=25", "-vf", "scale=321:181,setsar=1", "-c:v", "ffv1", "-pix_fmt", "yuv444p", filepath.Join(w.dir, "odd.mkv"))
 	odd := cutroom.InPath("odd.mkv")
 	r := must[edit.FitOutput](w, "edit.fit", edit.FitInput{Input: odd, FPS: 30})
 	if r.Width%2 != 0 || r.Height%2 != 0 || !strings.Contains(strings.Join(r.Notes, " "), "odd") {
@@ -184,9 +188,12 @@ func TestFitLengths(t *testing.T) {
 		speed float64
 		want  float64
 	}{
-		{edit.FitInput{Duration: 1 * cutroom.Second}, 2, 1}, {edit.FitInput{Duration: 3 * cutroom.Second}, 2. / 3, 3},
-		{edit.FitInput{Duration: 3 * cutroom.Second, Smooth: "interpolate"}, 2. / 3, 3}, {edit.FitInput{FPS: 50, Smooth: "blend"}, 1, 2},
-		{edit.FitInput{Duration: 1 * cutroom.Second, Method: "trim"}, 1, 1}, {edit.FitInput{Duration: 1200 * cutroom.Second / 1000, Method: "trim", FromCenter: true}, 1, 1.2},
+		{edit.FitInput{Duration: 1 * cutroom.Second}, 2, 1},
+		{edit.FitInput{Duration: 3 * cutroom.Second}, 2. / 3, 3},
+		{edit.FitInput{Duration: 3 * cutroom.Second, Smooth: "interpolate"}, 2. / 3, 3},
+		{edit.FitInput{FPS: 50, Smooth: "blend"}, 1, 2},
+		{edit.FitInput{Duration: 1 * cutroom.Second, Method: "trim"}, 1, 1},
+		{edit.FitInput{Duration: 1200 * cutroom.Second / 1000, Method: "trim", FromCenter: true}, 1, 1.2},
 	} {
 		c.in.Input, c.in.Output = in, cutroom.OutPath(fmt.Sprintf("out%d.mp4", i))
 		r := must[edit.FitOutput](w, "edit.fit", c.in)
@@ -238,8 +245,8 @@ func TestFitRefuses(t *testing.T) {
 		"there is no audio stream 3":     {Aspect: "1:1", AudioStream: ptr(3)},
 	} {
 		c.Input = in
-		if e := w.fails("edit.fit", c, cutroom.Invalid); !strings.Contains(e.Error(), want) || e.Hint == "" {
-			t.Errorf("%v (%s), want %s", e, e.Hint, want)
+		if e := w.fails("edit.fit", c, cutroom.Invalid); !strings.Contains(e.Error(), want) {
+			t.Errorf("%v, want %s", e, want)
 		}
 	}
 	for _, name := range []string{"b08_cover.mp3", "b31_audio.m4a"} { // case 28

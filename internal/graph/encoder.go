@@ -410,15 +410,12 @@ func (c *compiler) timing() []argv.Atom {
 }
 
 // lastFrame tells the muxer how long the last frame shows: encoders that are given
-// times of their own state no lengths, and players would end with the frame's start.
-// Of the others' lengths the muxer takes no notice.
+// uneven times state no lengths, and players would end with the frame's start. Of the
+// others' lengths the muxer takes no notice.
 func (c *compiler) lastFrame() []argv.Atom {
-	length := ffmpeg.Ticks(1)
-	if !c.rate.Known() {
-		length = c.line.parts[len(c.line.parts)-1].rest
-	}
-	if !c.a.BSF("setts") || length <= 0 || c.g.Target.Container == "gif" {
+	rest, tb := c.line.parts[len(c.line.parts)-1].rest, c.line.unit
+	if c.rate.Known() || !c.a.BSF("setts") || rest <= 0 || c.g.Target.Container == "gif" {
 		return nil
 	}
-	return argv.Words("-bsf:v", fmt.Sprintf("setts=pts=PTS:dts=DTS:duration=%d", length))
+	return argv.Words("-bsf:v", fmt.Sprintf("setts=pts=PTS:dts=DTS:duration=%d*%d/%d/TB", rest, tb.Num, tb.Den))
 }

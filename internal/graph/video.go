@@ -27,6 +27,7 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 	if c.out, err = c.shape(v.Video); err != nil {
 		return nil, err
 	}
+	c.upright(v)
 	if c.selecting {
 		c.chains = append(c.chains, c.selectPicture(v))
 	} else if err := c.joinPicture(); err != nil {
@@ -41,6 +42,15 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 		return append(argv.Words("-map", c.paletted()), enc...), nil
 	}
 	return append(argv.Words("-map", "["+c.tapPicture("v")+"]"), enc...), nil
+}
+
+// upright keeps the turn that the source states out of the output, whose picture was
+// turned: ffmpeg carries it over where one stream alone goes into a graph, so it goes
+// in twice.
+func (c *compiler) upright(v *ffmpeg.Stream) {
+	if v.Video.Rotation != 0 || v.Video.Mirrored {
+		c.chains = append(c.chains, fmt.Sprintf("[0:%d]nullsink", v.Index))
+	}
 }
 
 // copyPicture maps the video's packets as they are.
