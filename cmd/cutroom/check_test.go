@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"cutroom"
 	"cutroom/internal/testenv"
 	"cutroom/internal/tools/review"
@@ -251,4 +253,44 @@ func TestCheckRefuses(t *testing.T) {
 	}
 	w.copy(filepath.Join(testenv.Cases(t), "cover.jpg"), "cover.jpg")
 	w.fails("review.check", review.CheckInput{Input: "cover.jpg"}, cutroom.Invalid)
+}
+
+// TestCheckCaptions: text that is burned in is read, and where it lies judged against what
+// the platform covers.
+func TestCheckCaptions(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	for y, want := range map[int]verdict.Status{800: verdict.Pass, 1100: verdict.Fail} { // 78 % of 1280 is 998
+		name := fmt.Sprintf("at%d.mp4", y)
+		testenv.FFmpeg(t, "-f", "lavfi", "-i", fmt.Sprintf("color=0x204060:size=720x1280:rate=5:duration=0.4,drawtext=text='the release is ready':fontsize=48:fontcolor=white:x=(w-tw)/2:y=%d", y),
+			"-c:v", "libx264", "-pix_fmt", "yuv420p", filepath.Join(w.dir, name))
+		c := w.check(t, review.CheckInput{Input: cutroom.InPath(name), Platform: "tiktok", Captions: true})
+		outside := 0.0
+		if want == verdict.Fail {
+			outside = 2 // the clip has two frames, each with one line
+		}
+		c.is("captions_safe", want, outside)
+	}
+}
+
+// TestCheckReachesAHost: numbers stay numbers, and the text says what failed first.
+func TestCheckReachesAHost(t *testing.T) {
+	t.Parallel()
+	w, file := made(t, "base.mp4")
+	r, err := w.host().CallTool(w.ctx(), &mcp.CallToolParams{Name: "review_check", Arguments: map[string]any{"input": file, "platform": "x"}})
+	if err != nil || r.IsError {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	doc, _ := r.StructuredContent.(map[string]any)
+	rows, _ := doc["checks"].([]any)
+	found := false
+	for _, row := range rows {
+		if m, _ := row.(map[string]any); m["check"] == "frame_rate" {
+			found = m["value"] == 25.0 && m["limit"] == 60.0
+		}
+	}
+	text := r.Content[0].(*mcp.TextContent).Text
+	if !found || doc["ok"] != false || !strings.HasPrefix(text, "x: NOT OK, ") || !strings.HasPrefix(strings.Split(text, "\n")[1], "FAIL ") {
+		t.Errorf("%v\n%s", doc, text)
+	}
 }
