@@ -73,6 +73,7 @@ var rows = []row{
 	{"sheet", false, drawingSheet},
 	{"signals", false, measuring},
 	{"cut", true, cutting},
+	{"sync", false, syncing},
 	{"speech", false, hearing},
 	{"memory", true, holding},
 	{"growth", false, growing},

@@ -23,7 +23,9 @@ const (
 	talk     = "talk.mp4"  // the sample clip, which speaks
 	talk20   = "talk-20min.mp4"
 	talk120  = "talk-120min.mp4"
-	talkWAV  = "talk.wav" // as the speech engine takes it
+	talkWAV  = "talk.wav"             // as the speech engine takes it
+	event    = "event-10min.m4a"      // 10 minutes of sound that never repeats itself
+	second   = "event-10min-late.m4a" // the same, begun 12.5 s later, with noise of its own
 )
 
 // pictures has scenes that change and stand still, fine detail that moves, grain and
@@ -33,6 +35,9 @@ const pictures = "mandelbrot=s=640x360:r=25:maxiter=300,trim=duration=20,scale=1
 	"smptehdbars=s=1920x1080:r=25:d=4,format=yuv420p[d];testsrc2=s=960x540:r=25:d=20,scale=1920:1080,hue=h=90,noise=alls=12:allf=t,format=yuv420p[e];" +
 	"[a][b][c][d][e]concat=n=5:v=1:a=0,setsar=1[v];" +
 	`aevalsrc=exprs='(0.3*sin(2*PI*(220+20*t)*t)+0.02*(random(0)-0.5))*gt(mod(t\,10)\,2)|0.2*sin(2*PI*330*t)*gt(mod(t\,10)\,2)':s=48000:d=60[s]`
+
+// hubbub is noise whose loudness never repeats itself.
+const hubbub = `anoisesrc=r=48000:c=pink:a=0.5:seed=7:d=620,volume='0.2+0.8*abs(sin(1.7*t)*sin(2.3*t*(1+t/900)))':eval=frame,aformat=channel_layouts=stereo`
 
 // recipe is how ffmpeg makes one of the media: its arguments before the output.
 func (l *lab) recipe(name string) ([]string, error) {
@@ -67,6 +72,13 @@ func (l *lab) recipe(name string) ([]string, error) {
 		return loop(demo, "45"), nil
 	case talk120:
 		return loop(demo, "276"), nil
+	case event:
+		return []string{"-filter_complex", hubbub + "[s]", "-map", "[s]", "-t", "600", "-c:a", "aac", "-b:a", "128k"}, nil
+	case second:
+		return []string{
+			"-filter_complex", hubbub + ",atrim=start=12.5,asetpts=PTS-STARTPTS[e];anoisesrc=r=48000:c=white:a=0.03:seed=9:d=620,aformat=channel_layouts=stereo[n];[e][n]amix=inputs=2:duration=first[s]",
+			"-map", "[s]", "-t", "600", "-c:a", "aac", "-b:a", "128k",
+		}, nil
 	case talkWAV:
 		return []string{"-stream_loop", "2", "-i", demo, "-vn", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le"}, nil
 	}
