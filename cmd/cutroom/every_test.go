@@ -45,6 +45,10 @@ func works(w *workspace) []*tool.Tool {
 	return list
 }
 
+// heard is what every file sounds like: noise with gaps, the same in all, so that
+// recordings can be aligned.
+const heard = "anoisesrc=d=90:a=0.3:r=48000:seed=7,volume='if(lt(mod(t,2),1),1,0.0001)':eval=frame"
+
 // furnish puts a fitting file at every path that an example names.
 func furnish(w *workspace, v reflect.Value) {
 	switch v.Kind() {
@@ -81,9 +85,9 @@ func furnish(w *workspace, v reflect.Value) {
 	case ".json":
 		put(w.t, path, `{"segments":[{"start":0,"end":2,"text":"um hello","words":[{"start":0.2,"end":0.5,"word":"um"},{"start":0.6,"end":1.5,"word":"hello"}]}]}`)
 	case ".mp3", ".wav", ".m4a", ".flac":
-		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "sine=f=330:d=6,volume='if(lt(mod(t,2),1),1,0.001)':eval=frame", path)
+		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", strings.Replace(heard, "d=90", "d=30", 1), path)
 	default:
-		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "testsrc2=d=6:s=320x240:r=25", "-f", "lavfi", "-i", "anoisesrc=d=6:a=0.3:r=48000,volume='if(lt(mod(t,2),1),1,0.0001)':eval=frame",
+		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "testsrc2=d=90:s=320x180:r=10", "-f", "lavfi", "-i", heard,
 			"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", path)
 	}
 }
@@ -156,7 +160,10 @@ func TestExamplesWorkAndLeaveInputsAlone(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
 	for _, tl := range works(w) {
-		for _, example := range tl.Examples {
+		for i, example := range tl.Examples {
+			if i > 0 && !testenv.Soak() {
+				break
+			}
 			furnish(w, reflect.ValueOf(example))
 			before := tree(t, w.dir)
 			raw, err := tool.Encode(example)
@@ -220,6 +227,9 @@ func TestOutputsAreNeverInputs(t *testing.T) {
 		v.Set(reflect.ValueOf(example))
 		out := v.FieldByName("Output")
 		in := firstInput(v)
+		if tl.Name == "review.look" { // it writes pictures only, and says so first
+			continue
+		}
 		if !out.IsValid() || out.Type() != reflect.TypeFor[cutroom.OutPath]() || in == "" {
 			continue
 		}
