@@ -55,6 +55,7 @@ func (a *App) toolCommand(t *tool.Tool, parent, name string, loose bool) *cobra.
 		cmd.Aliases = []string{under}
 	}
 	b.declare(cmd)
+	apply := a.applying(b, cmd)
 	c.declare(cmd, t)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		i, err := a.open(cmd.Context())
@@ -63,11 +64,15 @@ func (a *App) toolCommand(t *tool.Tool, parent, name string, loose bool) *cobra.
 		}
 		who := a.principal()
 		r := reader{paths: paths{dir: a.Dir, root: i.Workspace, agent: who.Role == cutroom.RoleAgent}, stdin: a.Stdin, loose: loose}
-		input, err := b.input(cmd, args, r)
+		call := b
+		if apply.asked(cmd) {
+			call = apply.binding
+		}
+		input, err := call.input(cmd, args, r)
 		if err != nil {
 			return err
 		}
-		return a.invoke(cmd.Context(), t.Name, input, who, c)
+		return a.invoke(cmd.Context(), call.tool.Name, input, who, c)
 	}
 	return cmd
 }

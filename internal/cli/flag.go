@@ -91,9 +91,15 @@ func bind(t *tool.Tool) *binding {
 // declare adds the flags to cmd.
 func (b *binding) declare(cmd *cobra.Command) {
 	for _, f := range b.flags {
+		if cmd.Flags().Lookup(f.param.Flag) != nil {
+			continue // shared with another tool of the command
+		}
 		letter := ""
 		if f.param.Kind == tool.ParamOut && f.param.Flag == "output" {
 			letter = "o"
+		}
+		if f.param.Flag == "lufs" {
+			letter = "I" // as everyone writes it
 		}
 		cmd.Flags().VarP(f, f.param.Flag, letter, f.usage())
 		if f.param.Kind == tool.ParamBool {

@@ -233,3 +233,7 @@ func plausibleText(s string) bool {
 	}
 	return odd <= 2 || odd*50 <= runes
 }
+
+// DecodeText returns text of any encoding that transcripts come in as UTF-8, without a
+// byte order mark.
+func DecodeText(b []byte) string { return decodeText(b).text }
