@@ -17,6 +17,7 @@ func (c *compiler) sound() ([]argv.Atom, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.expect.Hear = c.g.Sound.Hear
 	var args []argv.Atom
 	for n, t := range list {
 		if c.copied(t) {

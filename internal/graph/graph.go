@@ -94,6 +94,7 @@ type Sound struct {
 	Copy     bool // the packets are copied: no other field may ask for a change
 	Work     *Work
 	Loudness *Loudness
+	Hear     bool // the loudness of the written file's first track is measured
 }
 
 // Tracks says which audio tracks the output has.

@@ -31,7 +31,8 @@ type Result struct {
 	Map      *edl.Map
 	Notes    []string
 	Dropped  []string
-	Loudness *Leveled // nil where no loudness was asked for
+	Loudness *Leveled         // nil where no loudness was asked for
+	Heard    *ffmpeg.Loudness // of the written file's first track, where that was measured
 }
 
 // Render runs a graph: where frame times are kept it reads them first, where a loudness
@@ -184,7 +185,7 @@ func (r *Render) Result() (Result, error) {
 	}
 	return Result{
 		Verified: r.proof.Rows(), Probe: r.proof.Probe(), Map: &r.done.Map, Notes: r.done.Notes, Dropped: r.done.Dropped,
-		Loudness: r.level.result(r.proof),
+		Loudness: r.level.result(r.proof), Heard: r.proof.Loudness(),
 	}, r.proof.Err()
 }
 

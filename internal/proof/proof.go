@@ -30,6 +30,7 @@ type Expectation struct {
 	Content Content
 	// Loudness, when set, is measured on one audio stream.
 	Loudness  *Loudness
+	Hear      bool // the loudness is measured though nothing was promised
 	Faststart bool // the index must lie before the media
 }
 

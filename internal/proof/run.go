@@ -103,7 +103,7 @@ func (p *Proof) described() bool {
 		track = p.want.Loudness.Track
 	}
 	p.decode = ffmpeg.NewDecode(0, p.format, p.doc, ffmpeg.DecodeOptions{
-		Pictures: c.NotBlack || c.NotFrozen, Loudness: p.want.Loudness != nil, Track: track, Cues: cues, Head: p.want.Faststart,
+		Pictures: c.NotBlack || c.NotFrozen, Loudness: p.want.Loudness != nil || p.want.Hear, Track: track, Cues: cues, Head: p.want.Faststart,
 		Looks: p.want.Video != nil && len(p.want.Video.Looks) > 0, Courses: courses,
 	}, p.abilities)
 	return true
