@@ -167,5 +167,5 @@ type Color string
 // The choices.
 const (
 	KeepColor Color = ""    // HDR stays 10-bit with its tags
-	ToSDR     Color = "sdr" // tone-mapped and tagged BT.709
+	ToSDR     Color = "sdr" // BT.709, whatever the source is; high dynamic range is tone-mapped
 )

@@ -30,6 +30,9 @@ func (c *compiler) shape(v *ffmpeg.VideoFacts) (frame, error) {
 	p := c.g.Picture
 	f := frame{hdr: v.HDR != "" && c.g.Target.Color == KeepColor && c.holdsHDR()}
 	f.color = tags(v, f.hdr)
+	if c.g.Target.Color == ToSDR {
+		f.color = colors{"tv", "bt709", "bt709", "bt709"}
+	}
 	f.alpha = c.keepsAlpha()
 	f.format = c.pixelFormat(v, f.hdr, f.alpha)
 	c.sayColors(f)
@@ -145,6 +148,10 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 		w, h = h, w
 	}
 	conv := c.convert(v, f)
+	if z := c.exact(v, f, conv); z != "" {
+		add("%s", z)
+		conv = ""
+	}
 	switch {
 	case f.kept:
 		if conv != "" {
@@ -194,6 +201,25 @@ func (c *compiler) convert(v *ffmpeg.VideoFacts, f frame) string {
 		return ":in_color_matrix=" + scaleMatrix(v.MatrixOr()) + ":out_color_matrix=" + scaleMatrix(f.color.matrix)
 	}
 	return ""
+}
+
+// exact is zscale in place of a scale filter's conversion between two forms of YUV: that
+// is off by up to two code values, which tints grey (measured). "" where zscale is not
+// there or does not take the picture: it refuses odd sizes of subsampled formats.
+func (c *compiler) exact(v *ffmpeg.VideoFacts, f frame, conv string) string {
+	names := map[string]string{"bt709": "709", "smpte170m": "170m", "bt470bg": "470bg", "bt2020nc": "2020_ncl", "smpte240m": "240m"}
+	from, to := names[v.MatrixOr()], names[f.color.matrix]
+	if conv == "" || from == "" || to == "" || v.RGB() || f.rgb() || v.Alpha && !f.alpha || v.HDR != "" && !f.hdr || !strings.HasPrefix(v.PixelFormat, "yuv") {
+		return ""
+	}
+	if v.Width%2 != 0 || v.Height%2 != 0 || !c.a.Filter("zscale") {
+		return ""
+	}
+	rng := "limited"
+	if v.FullRange() {
+		rng = "full"
+	}
+	return fmt.Sprintf("zscale=matrixin=%s:matrix=%s:rangein=%s:range=limited:primariesin=709:primaries=709:transferin=709:transfer=709", from, to, rng)
 }
 
 // scaleMatrix is a matrix in the words of the scale filter.
