@@ -272,7 +272,7 @@ func TestExportRefusesAndLists(t *testing.T) {
 		"no preset":           {Input: in},
 		"no recording":        {Preset: "x"},
 		"no video stream":     {Input: sound, Preset: "x"},
-		"not a colour":        {Input: in, Preset: "x", PadColor: "red:eval=frame"},
+		"pad_color":           {Input: in, Preset: "x", PadColor: "red:eval=frame"},
 		"pad_blur is given without pad_fill blur": {Input: in, Preset: "x", PadBlur: 3},
 		"neither picture nor sound":               {Input: in, Preset: "copy", Quality: 3},
 		"has no loudness of its own":              {Input: in, Preset: "prores", Normalize: true},

@@ -101,7 +101,11 @@ func (e *delivery) picture(in ExportInput, d *ffmpeg.Document) error {
 	if err != nil {
 		return err
 	}
-	v, p, k := s.Video, &graph.Picture{Fit: graph.Pad, PadColor: in.PadColor, BlurRadius: in.PadBlur}, e.preset
+	bars, err := color("pad_color", in.PadColor)
+	if err != nil {
+		return err
+	}
+	v, p, k := s.Video, &graph.Picture{Fit: graph.Pad, PadColor: bars, BlurRadius: in.PadBlur}, e.preset
 	switch {
 	case in.Fit == "crop":
 		p.Fit = graph.Cover

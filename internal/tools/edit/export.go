@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"regexp"
 	"time"
 
 	"cutroom"
@@ -57,8 +56,6 @@ type ExportInput struct {
 	tool.Writing
 }
 
-var colorName = regexp.MustCompile(`^(#[0-9a-fA-F]{6}|[a-zA-Z]{3,20})$`)
-
 // Validate refuses a preset that is not there, and options that contradict each other.
 func (in ExportInput) Validate() error {
 	if in.List {
@@ -71,12 +68,13 @@ func (in ExportInput) Validate() error {
 	if err != nil {
 		return err
 	}
+	if _, err := color("pad_color", in.PadColor); err != nil {
+		return err
+	}
 	blur := in.PadFill == "blur"
 	switch {
 	case in.Input == "":
 		return cutroom.Errorf(cutroom.Invalid, "no recording is given").WithHint("name the file to export as input")
-	case in.PadColor != "" && !colorName.MatchString(in.PadColor):
-		return cutroom.Errorf(cutroom.Invalid, "pad_color is not a colour").WithHint("use a name such as black or navy, or #RRGGBB")
 	case in.PadBlur != 0 && !blur:
 		return cutroom.Errorf(cutroom.Invalid, "pad_blur is given without pad_fill blur").WithHint("add pad_fill blur, or leave pad_blur out")
 	case in.Fit == "crop" && (blur || in.PadColor != ""):
