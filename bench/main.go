@@ -74,6 +74,8 @@ var rows = []row{
 	{"signals", false, measuring},
 	{"cut", true, cutting},
 	{"sync", false, syncing},
+	{"loudness", false, levelling},
+	{"render", false, rendering},
 	{"speech", false, hearing},
 	{"memory", true, holding},
 	{"growth", false, growing},

@@ -18,6 +18,10 @@ func part(name string, args []string) int {
 	err := fmt.Errorf("no part is called %q", name)
 	if name == "hash" {
 		err = hashOf(args[0])
+	case "sheet":
+		err = sheetOf(args[0])
+	case "render":
+		err = renderOf(args[0], args[1])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
