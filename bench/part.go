@@ -16,10 +16,9 @@ const partFlag = "-part"
 
 func part(name string, args []string) int {
 	err := fmt.Errorf("no part is called %q", name)
-	if name == "hash" {
+	switch name {
+	case "hash":
 		err = hashOf(args[0])
-	case "sheet":
-		err = sheetOf(args[0])
 	case "render":
 		err = renderOf(args[0], args[1])
 	}
