@@ -12,7 +12,8 @@ import (
 // InkAt is a moment at which something is drawn over the picture, and where: pixels of
 // the frame.
 type InkAt struct {
-	At                  cutroom.Micros
+	At                  cutroom.Micros // in the written file
+	From                cutroom.Micros // in the source
 	X, Y, Width, Height int
 }
 
@@ -63,20 +64,21 @@ func NewInk(o InkOptions) (argv.Command, error) {
 			format Format
 			doc    *Document
 			stream *Stream
+			at     cutroom.Micros
 			label  string
-		}{{o.Source, o.SourceDoc, src, "s"}, {o.Made, o.MadeDoc, made, "m"}} {
+		}{{o.Source, o.SourceDoc, src, s.From, "s"}, {o.Made, o.MadeDoc, made, s.At, "m"}} {
 			dec, err := f.stream.decoder(o.Abilities)
 			if err != nil {
 				return argv.Command{}, err
 			}
 			args = append(args, argv.Words("-threads", "1", "-noautorotate")...)
 			args = append(args, dec...)
-			if t := f.doc.seekBefore(s.At); t > 0 {
+			if t := f.doc.seekBefore(f.at); t > 0 {
 				args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
 				args = append(args, argv.Decimal(decimal(t)))
 			}
 			args = append(args, f.format.input(0)...)
-			from := TicksOf(s.At+f.doc.ZeroSeconds, f.stream.TimeBase)
+			from := TicksOf(f.at+f.doc.ZeroSeconds, f.stream.TimeBase)
 			chain := []string{fmt.Sprintf("[%d:%d]trim=start_pts=%d,trim=end_frame=1,setpts=0", 2*i+k, f.stream.Index, from)}
 			chain = append(chain, f.stream.Video.turns()...)
 			chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=area,setsar=1,format=gray[%s%d]", w, h, f.label, i))

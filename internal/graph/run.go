@@ -105,6 +105,10 @@ func (r *Render) Planned() []argv.Command {
 	return append(list, r.done.Commands...)
 }
 
+// Map says which part of the sources the edit shows when. Where frame times are read
+// first, it is what the sources' descriptions say until they are.
+func (r *Render) Map() edl.Map { return r.done.Map }
+
 // Expect is what must be true of the written file, to be refined before it is proved.
 func (r *Render) Expect() *proof.Expectation { return &r.done.Expect }
 

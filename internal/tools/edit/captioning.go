@@ -6,6 +6,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/caption"
+	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/graph"
 	"cutroom/internal/platform"
@@ -25,6 +26,7 @@ type captioning struct {
 	height int
 
 	out     CaptionOutput
+	edit    edl.Map // of the burn itself: a picture that begins late begins at zero afterwards
 	texts   []captionText
 	voice   *caption.Voice
 	offset  cutroom.Micros // of what is listened to
@@ -162,6 +164,14 @@ func (c *captioning) compose(r tool.Results) (tool.Plan, error) {
 		if err := c.readAll(r); err != nil {
 			return tool.Plan{}, err
 		}
+	}
+	c.edit = edl.Map{Seconds: c.file.Media.DurationSeconds}
+	if c.in.Mode != "mux" {
+		r, err := graph.NewRender(c.graph(), c.f.Abilities)
+		if err != nil {
+			return tool.Plan{}, err
+		}
+		c.edit = r.Map()
 	}
 	for i := range c.texts {
 		if err := c.place(&c.texts[i]); err != nil {

@@ -26,7 +26,7 @@ func (c *captioning) lay(t *captionText) error {
 	o := caption.Options{
 		Width: c.width, Height: c.height, Safe: safe, Style: c.in.style(c.light()), Language: c.tag(),
 		MaxLines: c.in.MaxLines, Measured: c.in.Wrap == "measured", Fit: c.in.FitSize != "off", MinSize: c.in.MinSize, PerCue: c.in.FitScope == "cue",
-		NoEmoji: c.in.Emoji == "none", Animate: caption.Animation(c.in.Animate), Length: c.file.Media.DurationSeconds,
+		NoEmoji: c.in.Emoji == "none", Animate: caption.Animation(c.in.Animate), Length: c.edit.Seconds,
 	}
 	timing := c.timing(t)
 	if timing == "energy" {
@@ -110,11 +110,16 @@ func (c *captioning) moments() []ffmpeg.InkAt {
 		if r := c.video.Video.FrameRate; r.Known() && !c.video.Video.VFR.Variable {
 			frame := cutroom.Micros(1e6 * float64(r.Den) / float64(r.Num))
 			at = at/frame*frame + frame/2
-			if at >= s.End || at+frame > c.file.Media.DurationSeconds {
+			if at >= s.End || at+frame > c.edit.Seconds {
 				at -= frame
 			}
 		}
-		list = append(list, ffmpeg.InkAt{At: max(0, at), X: s.X, Y: s.Y, Width: s.Width, Height: s.Height})
+		at = max(0, at)
+		from := at
+		if _, was, ok := c.edit.ToSource(at); ok {
+			from = was
+		}
+		list = append(list, ffmpeg.InkAt{At: at, From: from, X: s.X, Y: s.Y, Width: s.Width, Height: s.Height})
 	}
 	return list
 }

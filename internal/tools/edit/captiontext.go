@@ -244,7 +244,7 @@ func cuesOf(segments []evidence.Segment) []caption.Cue {
 // they are carried across, the video's length.
 func (c *captioning) place(t *captionText) error {
 	rep := c.report()
-	length := c.file.Media.DurationSeconds
+	length := c.edit.Seconds
 	if t.kind == "ass" {
 		return c.retime(t, length)
 	}
@@ -263,6 +263,10 @@ func (c *captioning) place(t *captionText) error {
 		rep.Dropped += gone
 	}
 	outside := 0
+	if c.moves() {
+		t.cues, outside = caption.Remap(t.cues, spans(&c.edit, 0))
+		rep.Outside += outside
+	}
 	t.cues, outside = caption.Clip(t.cues, length)
 	rep.Outside += outside
 	kept := t.cues[:0]
@@ -306,6 +310,17 @@ func (c *captioning) retime(t *captionText, length cutroom.Micros) error {
 			return inner(parts[0].Start-c.in.Offset, parts[len(parts)-1].End-c.in.Offset)
 		}
 	}
+	if c.moves() {
+		before, across := move, spans(&c.edit, 0)
+		move = func(start, end cutroom.Micros) (cutroom.Micros, cutroom.Micros, bool) {
+			start, end, ok := before(start, end)
+			parts := across(start, end)
+			if !ok || len(parts) == 0 {
+				return 0, 0, false
+			}
+			return parts[0].Start, parts[len(parts)-1].End, true
+		}
+	}
 	text, kept, gone := caption.Retime(t.script, move)
 	if kept == 0 {
 		return cutroom.Errorf(cutroom.Invalid, "no event of the script is visible in the video, which is %s s long", length).WithHint("check offset")
@@ -324,6 +339,12 @@ func (c *captioning) retime(t *captionText, length cutroom.Micros) error {
 	}
 	t.cues = moved
 	return nil
+}
+
+// moves says whether burning moves the picture in time: one that begins late begins at
+// zero once it is encoded.
+func (c *captioning) moves() bool {
+	return slices.ContainsFunc(c.edit.Segments, func(s edl.Segment) bool { return s.SourceStart != s.Start })
 }
 
 // spans is where an edit shows a stretch of its source.
