@@ -285,3 +285,29 @@ func TestCaptionRefusals(t *testing.T) {
 		}
 	}
 }
+
+// Cases 1, 4, 8, 13 and 17: turned, high dynamic range, oblong pixels, uneven frames, late
+// sound, late picture. The captions stand upright and at the time that was meant.
+func TestCaptionsOfAnyPicture(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	files := []string{"b01_rot90.mp4", "b02_vfr.mp4", "b03_hlg.mp4", "b22_sar.mp4", "b33_avoffset.mp4", "b10_late.ts"}
+	for _, f := range files {
+		w.copy(filepath.Join(testenv.Cases(t), f), f)
+	}
+	w.blank("dark.mp4", 320, 240, 4)
+	testenv.FFmpeg(t, "-itsoffset", "1", "-i", filepath.Join(w.dir, "dark.mp4"), "-i", filepath.Join(w.dir, "dark.mp4"), "-map", "0:v", "-map", "1:a", "-c", "copy", filepath.Join(w.dir, "late.mp4"))
+	for _, f := range append(files, "late.mp4") {
+		out := w.captioned(edit.CaptionInput{
+			Input: cutroom.InPath(f), Cues: []edit.CaptionCue{{Start: "0.2", End: "0.8", Text: "ALPHA"}, {Start: "1.5", End: "3", Text: "BRAVO"}}, Writing: to(f + ".mp4"),
+		})
+		if row(out.Verified, "captions_in_safe_area") == "" || out.Caption.Burned == 0 {
+			t.Errorf("%s: %+v", f, out.Caption)
+		}
+		if f == "late.mp4" { // its picture begins at 1 s of the recording, and at 0 of the result
+			if a, b := w.reads("late.mp4.mp4", "0.3", "eng"), w.reads("late.mp4.mp4", "1", "eng"); a != "" || b != "BRAVO" || out.Caption.Outside != 1 {
+				t.Errorf("%s reads %q and %q: %+v", f, a, b, out.Caption)
+			}
+		}
+	}
+}

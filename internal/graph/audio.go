@@ -73,6 +73,7 @@ func (c *compiler) copySound(n int, t track) ([]argv.Atom, error) {
 	if t.stream.EndSeconds > max(0, t.stream.StartSeconds) { // 0: not known
 		x.Length, x.Tolerance = t.stream.EndSeconds-t.stream.StartSeconds, 100_000
 	}
+	x.First = max(0, t.stream.StartSeconds)
 	c.expect.Audio = append(c.expect.Audio, x)
 	args := argv.Words("-map", fmt.Sprintf("0:%d", t.stream.Index), fmt.Sprintf("-c:a:%d", n), "copy")
 	return append(args, c.trackTags(n, t)...), nil

@@ -33,6 +33,11 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 	} else if err := c.joinPicture(); err != nil {
 		return nil, err
 	}
+	if v.Video.Rotation != 0 || v.Video.Mirrored {
+		// A graph with one input makes ffmpeg copy that stream's turn to the output, which is
+		// upright already.
+		c.chains = append(c.chains, fmt.Sprintf("[0:%d]nullsink", v.Index))
+	}
 	enc, err := c.encodeVideo(v)
 	if err != nil {
 		return nil, err
