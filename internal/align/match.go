@@ -46,7 +46,7 @@ const (
 	chance = 5.5
 	// few is what a single stretch adds to that: two voices of one pitch and two songs of
 	// one key are alike for a second.
-	few = 5
+	few = 7
 	// solid is a score of waveforms that chance does not reach.
 	solid = 7
 )
