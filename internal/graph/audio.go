@@ -69,7 +69,7 @@ func (c *compiler) copySound(n int, t track) ([]argv.Atom, error) {
 		return nil, cutroom.Errorf(cutroom.Invalid, "%s cannot hold the sound as it is (%s)", c.g.Target.Container, t.stream.CodecName).
 			WithHint("name an output with the input's suffix, or .mkv")
 	}
-	x := proof.Audio{Codec: t.stream.CodecName, SampleRate: t.rate, Channels: t.channels, Language: t.language}
+	x := proof.Audio{Codec: t.stream.CodecName, SampleRate: t.rate, Channels: t.channels, Language: c.languageOf(t)}
 	if t.stream.EndSeconds > max(0, t.stream.StartSeconds) { // 0: not known
 		x.Length, x.Tolerance = t.stream.EndSeconds-t.stream.StartSeconds, 100_000
 	}
@@ -95,7 +95,7 @@ func (c *compiler) encodeAudio(n int, t track, label string) ([]argv.Atom, error
 	args := argv.Words("-map", "["+label+"]", "-c"+spec, enc)
 	args = append(args, c.audioQuality(codec, spec, t.channels)...)
 	x := proof.Audio{
-		Codec: codec, SampleRate: rate, Channels: t.channels, Language: t.language,
+		Codec: codec, SampleRate: rate, Channels: t.channels, Language: c.languageOf(t),
 		Length: c.line.time(c.line.total), Silent: t.silent,
 	}
 	switch {
@@ -106,6 +106,16 @@ func (c *compiler) encodeAudio(n int, t track, label string) ([]argv.Atom, error
 	}
 	c.expect.Audio = append(c.expect.Audio, x)
 	return append(args, c.trackTags(n, t)...), nil
+}
+
+// languageOf is the language that a reader finds on the track: containers of sound alone
+// have no place for it.
+func (c *compiler) languageOf(t track) string {
+	switch c.g.Target.Container {
+	case "mp4", "mov", "mkv", "webm", "m4a":
+		return t.language
+	}
+	return ""
 }
 
 // trackTags keeps a track's language and title.
