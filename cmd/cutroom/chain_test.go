@@ -47,7 +47,7 @@ func chain(t *testing.T, dir string, args ...string) (answer struct {
 func TestCaptionedVerticalClip(t *testing.T) {
 	w := open(t, "")
 	w.copy(filepath.Join(testenv.Real(t), "example.mp4"), "talk.mp4")
-	chain(t, w.dir, "cut", "talk.mp4", "--start", "36", "--end", "44", "-o", "1.mp4")
+	chain(t, w.dir, "cut", "talk.mp4", "--start", "34", "--end", "42", "-o", "1.mp4")
 	chain(t, w.dir, "fit", "1.mp4", "--aspect", "9:16", "--width", "1080", "--fit", "crop", "-o", "2.mp4")
 	chain(t, w.dir, "caption", "2.mp4", "--transcribe", "--platform", "tiktok", "-o", "3.mp4")
 	chain(t, w.dir, "loudness", "3.mp4", "-o", "4.mp4")
