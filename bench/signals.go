@@ -42,8 +42,27 @@ func measuring(ctx context.Context, l *lab) ([]figure, error) {
 			return nil, err
 		}
 		figures = append(append(figures, f), same...)
+		if f, err = l.watching(ctx, m.file, m.what, m.target); err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
 	}
 	return figures, nil
+}
+
+// watching compares scenes, camera moves, beats, peaks and speech, all at once, with one
+// plain decode.
+func (l *lab) watching(ctx context.Context, file, what string, target float64) (figure, error) {
+	ours, err := l.invoke(invocation{tool: "measure.scenes", request: measure.ScenesInput{
+		Input: cutroom.InPath(file), Shots: true, Beats: true, AudioPeaks: true, Speech: true,
+	}})
+	if err != nil {
+		return figure{}, err
+	}
+	return contest{
+		what: "scenes, camera, beats, speech, " + what, plain: "ffmpeg -f null of both streams", ours: "measure.scenes", unit: "×", target: target,
+		by: []step{l.plain("ffmpeg", "-v", "error", "-nostdin", "-i", file, "-map", "0:v:0", "-map", "0:a:0", "-f", "null", "-")}, our: ours,
+	}.run(ctx, l)
 }
 
 // compare holds what was measured against a pass of whole pictures.

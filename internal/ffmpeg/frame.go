@@ -164,6 +164,12 @@ const (
 	framesPerSeek = 40 // decoded for one seek, about half of an ordinary GOP
 )
 
+// FramesOfOneRun is how many frames one run of a [FrameJob] seeks to, of pictures of that
+// size.
+func FramesOfOneRun(v *VideoFacts) int {
+	return max(1, min(maxInputs, pixelBudget/max(1, v.Width*v.Height)))
+}
+
 // exitEarly is what ffmpeg exits with when it gave up before all was written, e.g. for
 // want of memory. Damage in the media does not end it so.
 const exitEarly = 1
@@ -177,7 +183,7 @@ func (j *FrameJob) Next() (argv.Command, bool) {
 	j.rounds++
 	v := j.stream.Video
 	through := !j.opts.Keyframes && j.through()
-	n := max(1, min(maxInputs, pixelBudget/max(1, v.Width*v.Height)))
+	n := FramesOfOneRun(v)
 	if through {
 		n = maxSplit
 	}

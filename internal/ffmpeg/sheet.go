@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
+	"image/png"
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/font"
@@ -99,6 +100,19 @@ func DrawSheet(frames []SheetFrame, columns, cellWidth int, touch func(*image.RG
 // CellWidth is how wide the cells of a sheet are that is width pixels wide.
 func CellWidth(width, columns int) int {
 	return max(32, (width-sheetGap)/max(1, columns)-sheetGap)
+}
+
+// SheetPNG returns a sheet as a PNG.
+func SheetPNG(sheet []byte) ([]byte, error) {
+	m, err := jpeg.Decode(bytes.NewReader(sheet))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := png.Encode(&out, m); err != nil {
+		return nil, fmt.Errorf("write the sheet: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 // Bounds of [SheetLayout]: a cell holds the label of a time, and is an overview.

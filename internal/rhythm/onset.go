@@ -49,6 +49,8 @@ type Onsets struct {
 	buf    []float64
 	coeffs []complex128
 	next   int
+	talk   talkMeter
+	speech [2]int // bins of speech
 }
 
 const (
@@ -82,6 +84,7 @@ func NewOnsets(rate int, step cutroom.Micros) *Onsets {
 		o.shape[i] *= 2 / sum
 	}
 	o.bands = bandEdges(size, rate)
+	o.speech = [2]int{200 * size / rate, min(size/2, 4000*size/rate)}
 	for i := range o.past {
 		o.past[i] = make([]float64, len(o.bands)-1)
 	}
@@ -130,6 +133,7 @@ func (o *Onsets) step(x []float32) {
 		o.buf[i] = float64(v) * o.shape[i]
 	}
 	c := o.fft.Coefficients(o.coeffs, o.buf)
+	o.listen(c)
 	old := o.past[o.next]
 	var rise float64
 	for b := range len(o.bands) - 1 {
@@ -145,6 +149,19 @@ func (o *Onsets) step(x []float32) {
 	}
 	o.next = (o.next + 1) % onsetLag
 	o.env.Onset = append(o.env.Onset, float32(rise/float64(len(o.bands)-1)))
+}
+
+// listen keeps what tells speech from music.
+func (o *Onsets) listen(c []complex128) {
+	var total, voice float64
+	for i, v := range c[1:] {
+		e := real(v)*real(v) + imag(v)*imag(v)
+		total += e
+		if i+1 >= o.speech[0] && i+1 <= o.speech[1] {
+			voice += e
+		}
+	}
+	o.talk.add(total, voice, len(o.env.Onset), int(talkFor*float64(o.env.Rate)/float64(o.env.Hop)))
 }
 
 // Envelope ends the sound and returns its envelope; start is the time of the first
