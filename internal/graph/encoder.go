@@ -380,42 +380,55 @@ func (c *compiler) paletteRun(graph string) argv.Command {
 }
 
 // timing keeps the frames' times as the graph made them: nothing is doubled or dropped
-// behind it.
+// behind it. Where frames keep uneven times, the encoder counts in the muxer's own unit:
+// a length that a bitstream filter states is not converted between the two.
 func (c *compiler) timing() []argv.Atom {
 	args := c.a.FrameRateMode("passthrough")
 	tb := c.line.unit
 	if c.rate.Known() {
 		tb = c.rate.Inverse()
 	}
+	var scale int64
+	switch t := c.g.Target.Container; {
+	case t == "mp4" || t == "mov":
+		scale = timescale(tb, c.rate)
+		if !c.rate.Known() {
+			tb = ffmpeg.Rational{Num: 1, Den: scale}
+		}
+	case (t == "mkv" || t == "webm") && !c.rate.Known():
+		tb = ffmpeg.Rational{Num: 1, Den: 1000}
+	}
 	if tb.Num < 1<<31 && tb.Den < 1<<31 {
 		args = append(args, argv.Words("-enc_time_base:v", tb.String())...)
-		args = append(args, c.lastFrame()...)
+		args = append(args, c.lastFrame(tb)...)
 	}
-	if t := c.g.Target.Container; t == "mp4" || t == "mov" {
-		scale := tb.Den
-		for scale < 10_000 { // short frames need a fine scale, and players like one
-			scale *= 2
-		}
-		if tb.Num != 1 && c.rate.Known() {
-			scale = c.rate.Num
-			for scale < 10_000 {
-				scale *= 2
-			}
-		}
-		if scale < 1<<31 {
-			args = append(args, argv.Words("-video_track_timescale", fmt.Sprint(scale))...)
-		}
+	if scale > 0 {
+		args = append(args, argv.Words("-video_track_timescale", fmt.Sprint(scale))...)
 	}
 	return args
+}
+
+// timescale is how many ticks a second of an MP4's video track has: a multiple of what
+// the frames' times need, since short frames need a fine scale and players like one.
+func timescale(tb, rate ffmpeg.Rational) int64 {
+	scale := tb.Den
+	if tb.Num != 1 && rate.Known() {
+		scale = rate.Num
+	}
+	for scale < 10_000 {
+		scale *= 2
+	}
+	return min(scale, 1<<31-1)
 }
 
 // lastFrame tells the muxer how long the last frame shows: encoders that are given
 // uneven times state no lengths, and players would end with the frame's start. Of the
 // others' lengths the muxer takes no notice.
-func (c *compiler) lastFrame() []argv.Atom {
-	rest, tb := c.line.parts[len(c.line.parts)-1].rest, c.line.unit
+func (c *compiler) lastFrame(tb ffmpeg.Rational) []argv.Atom {
+	last := c.line.parts[len(c.line.parts)-1].rest
+	rest := round(int64(last), tb.Inverse(), c.line.unit)
 	if c.rate.Known() || !c.a.BSF("setts") || rest <= 0 || c.g.Target.Container == "gif" {
 		return nil
 	}
-	return argv.Words("-bsf:v", fmt.Sprintf("setts=pts=PTS:dts=DTS:duration=%d*%d/%d/TB", rest, tb.Num, tb.Den))
+	return argv.Words("-bsf:v", fmt.Sprintf("setts=pts=PTS:dts=DTS:duration=%d", rest))
 }
