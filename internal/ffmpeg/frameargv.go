@@ -56,6 +56,7 @@ func (j *FrameJob) command(through bool) argv.Command {
 }
 
 func (j *FrameJob) file(t *target) string { return fmt.Sprintf("%sframe-%04d.jpg", j.opts.Name, t.n) }
+
 func (j *FrameJob) fullFile(t *target) string {
 	return fmt.Sprintf("%sfull-%04d.jpg", j.opts.Name, t.n)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"cutroom"
-	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/proof"
 	"cutroom/internal/sandbox/argv"
@@ -25,7 +24,6 @@ type compiler struct {
 
 	inputs  []input  // ffmpeg's inputs, in order
 	chains  []string // of the filter graph
-	maps    []argv.Atom
 	files   []argv.File
 	taps    []tap
 	expect  proof.Expectation
@@ -310,4 +308,3 @@ func (c *compiler) command(outputs []argv.Atom) argv.Command {
 	}
 }
 
-var _ = edl.Map{}
