@@ -32,6 +32,3 @@ func (m Moment) Plain() (Micros, bool) {
 	t, err := ParseMicros(string(m))
 	return t, err == nil && m != ""
 }
-
-// MomentOf is the moment t.
-func MomentOf(t Micros) Moment { return Moment(t.String()) }

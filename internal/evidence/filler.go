@@ -21,12 +21,9 @@ var fillers = map[string]string{
 	"ja": "えー ええと えっと えーと えーっと あのー あのう そのー うーん うー んー",
 }
 
-// FillerLanguages are the languages whose fillers are known.
-func FillerLanguages() []string { return []string{"de", "en", "es", "fr", "it", "ja", "pt"} }
-
 // FillerOptions choose what counts as a filler.
 type FillerOptions struct {
-	Language    string   // one of [FillerLanguages], or a tag that begins so
+	Language    string   // de, en, es, fr, it, ja or pt, or a tag that begins so
 	Extra, Keep []string // words or phrases that count too, and that do not
 	Only        []string // in place of the language's own, when set
 	Pad         cutroom.Micros

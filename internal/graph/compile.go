@@ -307,4 +307,3 @@ func (c *compiler) command(outputs []argv.Atom) argv.Command {
 		Report: &argv.Report{Pipe: 1, Total: c.line.time(c.line.total)},
 	}
 }
-
