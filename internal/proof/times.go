@@ -24,6 +24,10 @@ func (p *Proof) pictures(s *ffmpeg.Stream) {
 	frame := p.frame(t)
 	if w.Length > 0 {
 		p.near("video_length", stream, w.Length, (t.End - t.First).Micros(t.TimeBase), frame/2)
+		if s.EndSeconds > 0 && p.doc.DurationFrom == ffmpeg.FromContainer {
+			// Players believe what the container states.
+			p.near("stated_length", stream, w.First+w.Length, s.EndSeconds, frame/2+p.delay()+coarse)
+		}
 	}
 	if w.Rate.Known() && !w.Uneven && t.Frames > 1 {
 		most := frame*3/2 + ffmpeg.Ticks(1).Micros(t.TimeBase)
