@@ -152,6 +152,10 @@ func (a *attestation) someCall(name, run string) modeltest.Call {
 		return modeltest.With(a.tool(name), struct {
 			Query string `json:"query"`
 		}{"loudness"})
+	case "review_check":
+		return modeltest.With(a.tool(name), struct {
+			Input string `json:"input"`
+		}{"clip.mp4"})
 	case "measure_probe":
 		return modeltest.With(a.tool(name), struct {
 			Inputs []string `json:"inputs"`

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"image/jpeg"
 	"os"
 	"path/filepath"
@@ -186,6 +187,7 @@ func toolsCall(t *testing.T, i inspector) {
 		contains(t, "measure_probe", said, regexp.MustCompile(`h264`))
 		said, _ = call("tool_search", `{"query":"extract frames"}`)
 		contains(t, "tool_search", said, regexp.MustCompile(`video_extract_frames`))
+		callEdits(call, fmt.Sprint(n))
 		// Another mode in each era, or the second would find the first's result.
 		callJobs(t, call, []string{"automation", "timeline"}[n])
 		for _, tool := range listed.Result.Tools {
@@ -194,6 +196,18 @@ func toolsCall(t *testing.T, i inspector) {
 			}
 		}
 	}
+}
+
+// callEdits has the tools called that write and judge files; each names a file of its
+// own.
+func callEdits(call func(tool, arguments string, options ...string) (string, answer), n string) {
+	call("edit_cut", `{"input":"demo.mp4","start":"2","end":"5","output":"cut`+n+`.mp4"}`)
+	call("edit_fit", `{"input":"cut`+n+`.mp4","aspect":"1:1","output":"fit`+n+`.mp4"}`)
+	call("edit_caption", `{"input":"cut`+n+`.mp4","cues":[{"start":"0.5","end":"2","text":"Said"}],"output":"caption`+n+`.mp4"}`)
+	call("measure_silence_apply", `{"input":"demo.mp4","output":"tight`+n+`.mp4"}`)
+	call("measure_loudness_apply", `{"input":"demo.mp4","output":"loud`+n+`.mp4"}`)
+	call("review_look", `{"input":"demo.mp4"}`)
+	call("review_check", `{"input":"demo.mp4"}`)
 }
 
 // callJobs lets a watch outlast its call, and follows the job from other servers.

@@ -430,5 +430,11 @@ func (c *compiler) lastFrame(tb ffmpeg.Rational) []argv.Atom {
 	if c.rate.Known() || !c.a.BSF("setts") || rest <= 0 || c.g.Target.Container == "gif" {
 		return nil
 	}
-	return argv.Words("-bsf:v", fmt.Sprintf("setts=pts=PTS:dts=DTS:duration=%d", rest))
+	length := fmt.Sprint(rest)
+	if t := c.g.Target.Container; t == "mp4" || t == "mov" {
+		// What an MP4's track lasts is counted from the first decoding time to the end of
+		// the last packet: there the length of the last packet is what is left of it.
+		length = fmt.Sprintf("%d-(DTS-STARTDTS)", round(c.line.total, tb.Inverse(), c.line.unit))
+	}
+	return argv.Words("-bsf:v", "setts=pts=PTS:dts=DTS:duration="+length)
 }
