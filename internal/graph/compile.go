@@ -88,6 +88,13 @@ func (c *compiler) begin(g Graph) error {
 			return fmt.Errorf("a clip names source %d of %d", cl.Source, len(g.Sources))
 		}
 	}
+	for _, cl := range g.Clips {
+		if s := g.Sources[cl.Source]; s.Media.Truncated && cl.End == 0 {
+			// What is left of a film is not the film: whoever wants it says so.
+			return cutroom.Errorf(cutroom.UnreadableMedia, "%s breaks off: it ends at %s s, before what it promises", s.Name, s.Media.DurationSeconds).
+				WithHint("copy or download it again, or first cut out what is there, up to %s", max(0, s.Media.DurationSeconds-cutroom.Second/2))
+		}
+	}
 	var err error
 	if c.g, err = g.shortened(&c.notes); err != nil {
 		return err

@@ -84,7 +84,8 @@ func (g *Graph) selected(frames []ffmpeg.Ticks) (timeline, error) {
 	if err != nil {
 		return timeline{}, err
 	}
-	if frames == nil {
+	measured := frames != nil
+	if !measured {
 		frames = assumed(s.Media, v)
 	}
 	if len(frames) == 0 {
@@ -92,10 +93,15 @@ func (g *Graph) selected(frames []ffmpeg.Ticks) (timeline, error) {
 	}
 	line := timeline{unit: v.TimeBase}
 	last := lastStep(frames, v)
+	held := s.Media.Time(v, frames[len(frames)-1]+last)
 	for n, c := range g.Clips {
 		a, b, err := c.span(s, true)
 		if err != nil {
 			return line, err
+		}
+		if measured && b > held+max(cutroom.Second, b/20) {
+			return line, cutroom.Errorf(cutroom.UnreadableMedia, "%s breaks off at %s s of %s s", s.Name, held, b).
+				WithHint("copy or download it again, or cut out what is there first: an end of %s", held)
 		}
 		from, to := ffmpeg.TickRange(a+s.Media.ZeroSeconds, b+s.Media.ZeroSeconds, v.TimeBase)
 		i, _ := slices.BinarySearch(frames, from)
