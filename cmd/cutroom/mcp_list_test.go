@@ -204,7 +204,7 @@ func TestEveryToolSaysWhatItMayDo(t *testing.T) {
 			continue
 		}
 		reads, twice := a.ReadOnlyHint != nil && *a.ReadOnlyHint, a.IdempotentHint != nil && *a.IdempotentHint
-		if reads != (e.Kind == "read" || e.Kind == "preview") || *a.OpenWorldHint != (e.NetworkAccess != "none") || twice != (e.Replay == tool.ReplaySafe) {
+		if reads != ((e.Kind == "read" || e.Kind == "preview") && !e.Writes) || *a.OpenWorldHint != (e.NetworkAccess != "none") || twice != (e.Replay == tool.ReplaySafe) {
 			t.Errorf("%s: %+v, though kind %s, network %s, replay %s", l.Name, a, e.Kind, e.NetworkAccess, e.Replay)
 		}
 		if family, _, _ := strings.Cut(e.ToolID, "."); (family == "video") != (l.OutputSchema != nil) {

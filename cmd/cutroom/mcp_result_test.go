@@ -293,6 +293,24 @@ func (c *promise) full(answer json.RawMessage) json.RawMessage {
 }
 
 // tools calls each tool with an answer that fits and one that does not.
+// edits calls the tools that measure, edit and review.
+func (c *promise) edits() {
+	c.t.Helper()
+	c.check("edit_cut", `{"input":"demo.mp4","start":"2","end":"5","output":"cut.mp4"}`)
+	c.check("edit_fit", `{"input":"cut.mp4","aspect":"1:1","output":"fit.mp4"}`)
+	c.check("edit_caption", `{"input":"cut.mp4","cues":[{"start":"0.5","end":"2","text":"Said"}],"output":"caption.mp4"}`)
+	c.check("edit_join", `{"inputs":["cut.mp4","fit.mp4"],"output":"join.mp4"}`)
+	c.check("edit_audio", `{"input":"cut.mp4","gain":-3,"output":"audio.mp4"}`)
+	c.check("edit_export", `{"input":"cut.mp4","preset":"x","output":"export.mp4"}`)
+	for _, tool := range []string{"measure_silence", "measure_loudness", "measure_scenes", "review_check"} {
+		c.check(tool, `{"input":"demo.mp4"}`)
+	}
+	c.check("measure_silence_apply", `{"input":"demo.mp4","output":"tight.mp4"}`)
+	c.check("measure_loudness_apply", `{"input":"demo.mp4","output":"loud.mp4"}`)
+	c.check("measure_sync", `{"reference":"demo.mp4","second":"cut.mp4"}`)
+	c.check("measure_sync_apply", `{"reference":"demo.mp4","second":"demo.mp4","output":"aligned.mp4"}`)
+}
+
 func (c *promise) tools() {
 	c.t.Helper()
 	for _, file := range []string{"demo.mp4", "long.mp4"} {
@@ -322,6 +340,7 @@ func (c *promise) tools() {
 		c.check("video_summarize_timeline", fmt.Sprintf(`{"source_identity_sha256":%q,"results":[{"run":%q}]}`, from.Provenance.Source.SHA256, from.Provenance.Invocation))
 	}
 	c.check("video_extract_audio", source("demo.mp4", `"detail":"full"`))
+	c.edits()
 	c.check("job_list", `{}`)
 	c.check("tool_search", `{"query":"frames","max":1}`)
 	c.check("tool_search", `{"query":"video","max":10}`)

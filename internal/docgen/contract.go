@@ -64,6 +64,7 @@ type ToolEntry struct {
 	Writes             bool            `json:"writes"`        // it can write a file at a path of the caller's
 	State              tool.State      `json:"state,omitempty"`
 	Needs              []tool.Need     `json:"needs,omitempty"`
+	Rare               []string        `json:"rare"` // members of the input that lists for models leave out
 	InputSchema        json.RawMessage `json:"input_schema"`
 	OutputSchema       json.RawMessage `json:"output_schema"`
 }
@@ -119,7 +120,7 @@ func Entry(r *tool.Registry, t *tool.Tool, o ContractOptions) ToolEntry {
 	e := ToolEntry{
 		ToolID: t.Name, ContractVersion: t.Contract, Revision: t.Revision, MCPName: t.MCPName(), Executable: Executable(t),
 		Title: t.Name, Summary: t.Summary, Description: t.Description,
-		Pictures: t.Pictures, Writes: t.Writes(), Kind: t.Kind, Risk: t.Risk, Replay: t.Replay, Exact: t.Exact, SideEffects: t.SideEffects(),
+		Pictures: t.Pictures, Writes: t.Writes(), Rare: t.Rare(), Kind: t.Kind, Risk: t.Risk, Replay: t.Replay, Exact: t.Exact, SideEffects: t.SideEffects(),
 		NetworkAccess: "none", Approval: "none", FilesystemRoots: roots(o.StageRoot),
 		TimeoutSeconds: int(t.Timeout.Seconds()), MaxFrames: t.MaxFrames,
 		SupportedFormats: list(t.Formats), CLIDependencies: dependencies(t), Calls: list(t.Calls), CheckWith: list(t.CheckWith),

@@ -126,6 +126,11 @@ func (k *call) failure(ctx context.Context, err error) error {
 		}
 		err = stopped.WithCause(err)
 	}
+	if e := cutroom.AsError(err); e.Code == cutroom.Verification || e.Code == cutroom.ToolFailed {
+		if changed := k.unchanged(); changed != nil {
+			err = changed // what was read is not what was opened: that is the cause
+		}
+	}
 	e := k.inspectable(cutroom.AsError(err))
 	k.e.Log.Warn("call failed", "tool", k.tool.Name, "principal", k.Principal.Name, "code", e.Code, "message", e.Msg, "cause", e.Err)
 	return e

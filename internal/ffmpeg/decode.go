@@ -190,7 +190,7 @@ type courseOf struct {
 // encoder.
 func (j *Decode) likeness() {
 	if v := j.doc.FirstVideo(); v != nil && j.opts.Looks && v.Decodable {
-		form := append(argv.Words("-vf"), argv.Graph(SignatureFilter()))
+		form := append(argv.Words("-enc_time_base", "-1", "-vf"), argv.Graph(SignatureFilter()))
 		j.output(j.mapped(v), append(form, SignatureForm(j.abilities)...), ReadSignature)
 	}
 	for i, s := range j.doc.AudioStreams() {

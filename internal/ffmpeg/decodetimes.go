@@ -93,7 +93,7 @@ func (j *Decode) content(s *Stream) {
 	graph := fmt.Sprintf(`select=isnan(prev_selected_pts)+gte(pts-prev_selected_pts\,%d),scale=%d:%d:flags=fast_bilinear,format=gray`, step, size.w, size.h)
 	form := append(argv.Words("-vf"), argv.Graph(graph))
 	form = append(form, j.abilities.FrameRateMode("passthrough")...)
-	j.output(j.mapped(s), append(form, argv.Words("-c:v", "rawvideo", "-f", "rawvideo")...),
+	j.output(j.mapped(s), append(form, argv.Words("-enc_time_base", "-1", "-c:v", "rawvideo", "-f", "rawvideo")...),
 		func(r io.Reader) (any, error) { return readContent(r, size.w*size.h) })
 }
 

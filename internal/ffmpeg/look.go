@@ -15,8 +15,9 @@ import (
 // input returns the options that every input gets: protocols limited to file,
 // demuxers limited to what the content is, the first of them forced.
 func (f Format) input(in argv.In) []argv.Atom {
-	if f.made != "" {
-		return append(f.limits(), argv.Word("-i"), argv.Out(f.made))
+	if f.made != "" { // our own file may be read as far as it takes: slow rates need it
+		far := argv.Words("-analyzeduration", "100M", "-probesize", "100M")
+		return append(append(f.limits(), far...), argv.Word("-i"), argv.Out(f.made))
 	}
 	return append(f.limits(), argv.Word("-i"), in)
 }

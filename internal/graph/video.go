@@ -224,6 +224,10 @@ func (c *compiler) expectPicture(v *ffmpeg.Stream) {
 	if c.selecting && c.rate.Known() {
 		c.expect.Video.Length = c.timeOf(c.frames())
 	}
+	if last := c.line.parts[len(c.line.parts)-1]; c.selecting && !c.rate.Known() && last.rest > 0 && v.Video.VFR.Variable {
+		c.expect.Video.Uneven = true
+		c.expect.Video.Last = c.line.time(c.line.total - int64(last.rest))
+	}
 	c.expectFormat()
 }
 

@@ -44,6 +44,10 @@ func Translate(e docgen.ToolEntry) *mcp.Tool {
 	if promises(e.ToolID) {
 		t.OutputSchema = e.OutputSchema
 	}
+	if len(e.Rare) > 0 {
+		t.InputSchema = brief(e.InputSchema, e.Rare)
+		t.Description += " Takes more options than are listed here: tool_search shows all."
+	}
 	if slices.Contains(main, e.ToolID) {
 		t.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
 	}

@@ -36,13 +36,16 @@ type Expectation struct {
 
 // Video is what must be true of the video stream.
 type Video struct {
-	Codec                              string
-	Width, Height                      int // as shown
-	Rate                               ffmpeg.Rational
-	Frames                             int64          // decoded frames, exactly
-	First                              cutroom.Micros // presentation time of the first frame, ± half a tick
-	Length                             cutroom.Micros // ± half a frame
-	Uneven                             bool           // frames may be unevenly spaced
+	Codec         string
+	Width, Height int // as shown
+	Rate          ffmpeg.Rational
+	Frames        int64          // decoded frames, exactly
+	First         cutroom.Micros // presentation time of the first frame, ± half a tick
+	Length        cutroom.Micros // ± half a frame
+	Uneven        bool           // frames may be unevenly spaced
+	// Last, when set, is the presentation time of the last frame, ± half a tick: where
+	// frames are uneven, how long it shows is known to the container at best.
+	Last                               cutroom.Micros
 	PixelFormat                        string
 	Range, Matrix, Primaries, Transfer string // tags; "-" must be absent
 	Tag                                string // hvc1

@@ -22,8 +22,13 @@ func (p *Proof) pictures(s *ffmpeg.Stream) {
 	}
 	p.near("first_frame", stream, w.First, p.at(t, t.First), max(halfTick(t), coarse, p.delay()))
 	frame := p.frame(t)
+	if w.Last > 0 {
+		p.near("last_frame", stream, w.Last, p.at(t, t.Last), max(halfTick(t), coarse, p.delay()))
+	}
 	if w.Length > 0 {
-		p.near("video_length", stream, w.Length, (t.End - t.First).Micros(t.TimeBase), frame/2)
+		if w.Last == 0 {
+			p.near("video_length", stream, w.Length, (t.End - t.First).Micros(t.TimeBase), frame/2)
+		}
 		if s.EndSeconds > 0 && p.doc.DurationFrom == ffmpeg.FromContainer {
 			// Players believe what the container states.
 			p.near("stated_length", stream, w.First+w.Length, s.EndSeconds, frame/2+p.delay()+coarse)
@@ -34,6 +39,14 @@ func (p *Proof) pictures(s *ffmpeg.Stream) {
 		longest := t.Longest.Micros(t.TimeBase)
 		p.row("spacing", stream, longest <= most, fmt.Sprintf("at most %v", most), longest.String(), "s")
 	}
+}
+
+// grain is how exactly the container states times.
+func (p *Proof) grain() cutroom.Micros {
+	if p.format.Demuxers[0] == "matroska" {
+		return coarse
+	}
+	return 0
 }
 
 // delay returns how much the codec delay of the sound may move everything: Matroska has
@@ -94,7 +107,7 @@ func (p *Proof) audio(i int, s *ffmpeg.Stream) {
 	}
 	length := (t.End - t.First).Micros(t.TimeBase)
 	if w.Length > 0 {
-		p.near("audio_length", stream, w.Length, length, tolerance)
+		p.near("audio_length", stream, w.Length, length, tolerance+p.grain())
 		if !w.Holes {
 			p.near("audio_samples", stream, w.Length, ffmpeg.Ticks(t.Samples).Micros(ffmpeg.Rational{Num: 1, Den: int64(s.Audio.SampleRate)}), tolerance)
 		}
@@ -123,7 +136,11 @@ func (p *Proof) skew(i int, sound ffmpeg.DecodedStream, tolerance cutroom.Micros
 		limit = p.frame(picture)/2 + max(tolerance, halfTick(picture))
 	}
 	p.near("start_skew", stream, begin, p.at(sound, sound.First)-p.at(picture, picture.First), limit)
-	p.near("skew", stream, end, p.at(sound, sound.End)-p.at(picture, picture.End), limit)
+	over := p.at(picture, picture.End)
+	if v := p.want.Video; v.Last > 0 { // proved by itself
+		over = v.First + v.Length
+	}
+	p.near("skew", stream, end, p.at(sound, sound.End)-over, limit)
 }
 
 // codecFrame returns how long a frame of the codec lasts, which is how far the length

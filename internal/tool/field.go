@@ -56,6 +56,18 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
+// Rare are the members of the input that are rarely wanted (tagged rare:"true"), and the
+// bounds that a call may set itself: lists for models leave them out.
+func (t *Tool) Rare() []string {
+	list := []string{}
+	for _, f := range fieldsOf(t.in) {
+		if f.tag.Get("rare") == "true" || t.family.Spoken && f.name == "limits" {
+			list = append(list, f.name)
+		}
+	}
+	return list
+}
+
 // JSONName is the JSON name of a struct's field.
 func JSONName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

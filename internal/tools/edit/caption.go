@@ -39,43 +39,43 @@ var Caption = tool.Add(Family, tool.Spec[CaptionInput, CaptionOutput]{
 type CaptionInput struct {
 	Input      cutroom.InPath   `json:"input" doc:"The video."`
 	SRT        []cutroom.InPath `json:"srt,omitempty" cli:"flag" probe:"-" items:"..8" doc:"Caption file with times: SRT, WebVTT, or another form that a transcript has. mode mux takes several, one for each track."`
-	ASS        cutroom.InPath   `json:"ass,omitempty" cli:"flag" probe:"-" doc:"ASS or SSA script, drawn with its own styles."`
-	Text       cutroom.InPath   `json:"text,omitempty" cli:"flag" probe:"-" doc:"Cue file: a line START-END text for each cue, times in seconds, mm:ss.mmm, hh:mm:ss.mmm or timecode; START --> END text will do as well; | breaks a line. A line without times follows the one before it."`
+	ASS        cutroom.InPath   `json:"ass,omitempty" cli:"flag" probe:"-" rare:"true" doc:"ASS or SSA script, drawn with its own styles."`
+	Text       cutroom.InPath   `json:"text,omitempty" cli:"flag" probe:"-" rare:"true" doc:"Cue file: a line START-END text for each cue, times in seconds, mm:ss.mmm, hh:mm:ss.mmm or timecode; START --> END text will do as well; | breaks a line. A line without times follows the one before it."`
 	Transcribe bool             `json:"transcribe,omitempty" doc:"Take the speech of the video itself (English built in). One of srt, ass, text, transcribe and cues is needed, exactly one."`
 	Cues       []CaptionCue     `json:"cues,omitempty" items:"..5000" doc:"The cues themselves."`
 	Mode       string           `json:"mode,omitempty" enum:"burn,mux" default:"burn" doc:"burn draws the text into the picture; mux copies picture and sound and adds subtitle tracks."`
 
 	Offset      cutroom.Micros `json:"offset,omitempty" unit:"s" doc:"Shift all cues; negative is earlier."`
-	EditMap     cutroom.Ref    `json:"edit_map,omitzero" cli:"flag" doc:"The cues belong to the source of an earlier cut or join, and the video is its result: the run of that edit. The cues move with the cut, and those of parts that were cut out are left out."`
-	EditSource  int            `json:"edit_source,omitzero" min:"0" max:"1000" doc:"Which source of that edit the cues belong to, counted from 0."`
+	EditMap     cutroom.Ref    `json:"edit_map,omitzero" cli:"flag" rare:"true" doc:"The cues belong to the source of an earlier cut or join, and the video is its result: the run of that edit. The cues move with the cut, and those of parts that were cut out are left out."`
+	EditSource  int            `json:"edit_source,omitzero" min:"0" max:"1000" rare:"true" doc:"Which source of that edit the cues belong to, counted from 0."`
 	Language    []string       `json:"language,omitempty" items:"..8" doc:"Language of the text, such as en or deu; for mux one for each track."`
-	TrackTitle  []string       `json:"track_title,omitempty" items:"..8" doc:"Titles of the tracks (mux)."`
-	Default     string         `json:"default_track,omitempty" max:"35" doc:"Language of the track that players show by themselves (mux)."`
-	AutoSeconds cutroom.Micros `json:"auto_seconds,omitzero" min:"0.1" max:"60" default:"3" unit:"s" doc:"How long a line of the cue file without times stands."`
-	Gap         cutroom.Micros `json:"gap,omitempty" min:"0" max:"60" unit:"s" doc:"Pause before such a line."`
-	FPS         string         `json:"fps,omitempty" max:"20" doc:"Frame rate of the cue file's timecodes, such as 25 or 29.97, which then count from 00:00:00:00. Without it they are the video's own."`
-	AudioStream int            `json:"audio_stream,omitzero" min:"0" max:"255" doc:"Which audio stream to listen to, counted from 0."`
+	TrackTitle  []string       `json:"track_title,omitempty" items:"..8" rare:"true" doc:"Titles of the tracks (mux)."`
+	Default     string         `json:"default_track,omitempty" max:"35" rare:"true" doc:"Language of the track that players show by themselves (mux)."`
+	AutoSeconds cutroom.Micros `json:"auto_seconds,omitzero" min:"0.1" max:"60" default:"3" unit:"s" rare:"true" doc:"How long a line of the cue file without times stands."`
+	Gap         cutroom.Micros `json:"gap,omitempty" min:"0" max:"60" unit:"s" rare:"true" doc:"Pause before such a line."`
+	FPS         string         `json:"fps,omitempty" max:"20" rare:"true" doc:"Frame rate of the cue file's timecodes, such as 25 or 29.97, which then count from 00:00:00:00. Without it they are the video's own."`
+	AudioStream int            `json:"audio_stream,omitzero" min:"0" max:"255" rare:"true" doc:"Which audio stream to listen to, counted from 0."`
 
-	Style        CaptionStyle   `json:"style,omitzero" doc:"How the captions look (burn)."`
+	Style        CaptionStyle   `json:"style,omitzero" rare:"true" doc:"How the captions look (burn)."`
 	Platform     string         `json:"platform,omitempty" max:"40" doc:"Keep out of what this platform draws over: tiktok, reels, shorts, youtube, x, linkedin, facebook …"`
-	MaxLines     int            `json:"max_lines,omitzero" min:"1" max:"6" default:"2" doc:"Most lines at a time."`
-	MinDuration  cutroom.Micros `json:"min_duration" min:"0" max:"10" default:"1" unit:"s" doc:"Shorter cues stay this long, where no other follows."`
-	FitSize      string         `json:"fit_size,omitempty" enum:"auto,on,off" default:"auto" doc:"Text that does not fit gets smaller before a cue is split in time: auto and on; off splits at once."`
-	FitScope     string         `json:"fit_size_scope,omitempty" enum:"file,cue" default:"file" doc:"One size for the whole file, or one for each cue."`
-	MinSize      float64        `json:"min_size,omitzero" min:"4" max:"144" default:"13" doc:"Smallest size, in the units of size."`
-	Wrap         string         `json:"wrap,omitempty" enum:"phrase,measured" default:"phrase" doc:"Where lines break: at phrases, or by even widths alone."`
-	Emoji        string         `json:"emoji,omitempty" enum:"mono,none" default:"mono" doc:"mono draws emoji in one colour and refuses what no font has; none leaves those out and says so."`
-	Animate      string         `json:"animate,omitempty" enum:"none,fade,pop,slide" default:"none" doc:"How captions come and go."`
+	MaxLines     int            `json:"max_lines,omitzero" min:"1" max:"6" default:"2" rare:"true" doc:"Most lines at a time."`
+	MinDuration  cutroom.Micros `json:"min_duration" min:"0" max:"10" default:"1" unit:"s" rare:"true" doc:"Shorter cues stay this long, where no other follows."`
+	FitSize      string         `json:"fit_size,omitempty" enum:"auto,on,off" default:"auto" rare:"true" doc:"Text that does not fit gets smaller before a cue is split in time: auto and on; off splits at once."`
+	FitScope     string         `json:"fit_size_scope,omitempty" enum:"file,cue" default:"file" rare:"true" doc:"One size for the whole file, or one for each cue."`
+	MinSize      float64        `json:"min_size,omitzero" min:"4" max:"144" default:"13" rare:"true" doc:"Smallest size, in the units of size."`
+	Wrap         string         `json:"wrap,omitempty" enum:"phrase,measured" default:"phrase" rare:"true" doc:"Where lines break: at phrases, or by even widths alone."`
+	Emoji        string         `json:"emoji,omitempty" enum:"mono,none" default:"mono" rare:"true" doc:"mono draws emoji in one colour and refuses what no font has; none leaves those out and says so."`
+	Animate      string         `json:"animate,omitempty" enum:"none,fade,pop,slide" default:"none" rare:"true" doc:"How captions come and go."`
 	Karaoke      bool           `json:"karaoke,omitempty" doc:"Light the words up as they are spoken."`
-	KaraokeStyle string         `json:"karaoke_style,omitempty" enum:"progress,word" default:"progress" doc:"progress keeps spoken words lit; word lights the one that is spoken."`
-	Timing       string         `json:"karaoke_timing,omitempty" enum:"auto,words,energy,even" default:"auto" doc:"When each word is spoken: words by the file's own word times, energy by the loudness of the speech, even by its letters; auto takes the first that there is."`
-	Highlight    string         `json:"highlight_color,omitempty" max:"7" default:"FFD200" doc:"Colour of lit words, RRGGBB."`
-	Upcoming     string         `json:"upcoming_color,omitempty" max:"7" doc:"Colour of words that are not lit; default the style's."`
+	KaraokeStyle string         `json:"karaoke_style,omitempty" enum:"progress,word" default:"progress" rare:"true" doc:"progress keeps spoken words lit; word lights the one that is spoken."`
+	Timing       string         `json:"karaoke_timing,omitempty" enum:"auto,words,energy,even" default:"auto" rare:"true" doc:"When each word is spoken: words by the file's own word times, energy by the loudness of the speech, even by its letters; auto takes the first that there is."`
+	Highlight    string         `json:"highlight_color,omitempty" max:"7" default:"FFD200" rare:"true" doc:"Colour of lit words, RRGGBB."`
+	Upcoming     string         `json:"upcoming_color,omitempty" max:"7" rare:"true" doc:"Colour of words that are not lit; default the style's."`
 
-	Codec    string          `json:"codec,omitempty" enum:"h264,hevc,av1,vp9,prores" doc:"Codec of the picture; default H.264, or 10-bit HEVC for high dynamic range."`
-	Quality  int             `json:"quality,omitzero" min:"1" max:"51" doc:"CRF of the encoder: lower is better and larger. Default 18."`
+	Codec    string          `json:"codec,omitempty" enum:"h264,hevc,av1,vp9,prores" rare:"true" doc:"Codec of the picture; default H.264, or 10-bit HEVC for high dynamic range."`
+	Quality  int             `json:"quality,omitzero" min:"1" max:"51" rare:"true" doc:"CRF of the encoder: lower is better and larger. Default 18."`
 	WriteSRT cutroom.OutPath `json:"write_srt,omitempty" doc:"Write the captions as shown to an SRT file, too."`
-	WriteASS cutroom.OutPath `json:"write_ass,omitempty" doc:"Write the script that draws the captions to an ASS file, too."`
+	WriteASS cutroom.OutPath `json:"write_ass,omitempty" rare:"true" doc:"Write the script that draws the captions to an ASS file, too."`
 	tool.Writing
 }
 

@@ -42,11 +42,11 @@ type CutInput struct {
 	Duration      cutroom.Moment `json:"duration,omitempty" doc:"How long the part is, in place of end."`
 	Segments      []string       `json:"segments,omitempty" min:"1" max:"500" doc:"Parts to keep, each START-END, joined in the order given; END may be left out for the end of the recording. Excludes start, end and duration."`
 	Mode          string         `json:"mode,omitempty" enum:"smart,accurate,copy" default:"smart" doc:"smart: exact to the frame, copies what it can. accurate: encodes everything. copy: encodes nothing, so that parts begin with a key frame; the answer says where."`
-	Tolerance     *float64       `json:"tolerance,omitempty" min:"-1" max:"3600" unit:"s" doc:"Mode copy: how much earlier than asked a part may begin; 0.5 without it, -1 for any."`
+	Tolerance     *float64       `json:"tolerance,omitempty" min:"-1" max:"3600" unit:"s" rare:"true" doc:"Mode copy: how much earlier than asked a part may begin; 0.5 without it, -1 for any."`
 	Snap          string         `json:"snap,omitempty" enum:"none,beats,scenes,silence" default:"none" doc:"Move each end to the nearest beat of the music, change of scene, or to the nearest silence."`
-	SnapTolerance cutroom.Micros `json:"snap_tolerance,omitempty" min:"0" max:"60" unit:"s" doc:"How far an end may be moved; 0.12 s for beats, 0.5 s otherwise."`
-	MinConfidence *float64       `json:"min_confidence,omitempty" min:"0.01" max:"1" doc:"Snap to beats: the call fails when the beat is less sure; 0.5 without it."`
-	Quality       int            `json:"quality,omitempty" min:"1" max:"51" doc:"Mode accurate: quality of the encoded picture on the scale of the codec (CRF), lower is better; 18 for H.264 without it."`
+	SnapTolerance cutroom.Micros `json:"snap_tolerance,omitempty" min:"0" max:"60" unit:"s" rare:"true" doc:"How far an end may be moved; 0.12 s for beats, 0.5 s otherwise."`
+	MinConfidence *float64       `json:"min_confidence,omitempty" min:"0.01" max:"1" rare:"true" doc:"Snap to beats: the call fails when the beat is less sure; 0.5 without it."`
+	Quality       int            `json:"quality,omitempty" min:"1" max:"51" rare:"true" doc:"Mode accurate: quality of the encoded picture on the scale of the codec (CRF), lower is better; 18 for H.264 without it."`
 	tool.Writing
 }
 

@@ -88,9 +88,15 @@ func (in CutInput) part(d *ffmpeg.Document) (r edl.Range, err error) {
 		}
 		r.End = r.Start + n
 	default:
+		if r.Start < 0 {
+			return r, cutroom.Errorf(cutroom.Invalid, "the start %s s lies before the recording", r.Start).WithHint("give a start from 0 on")
+		}
 		return r, nil
 	}
-	if r.Start < 0 || r.End <= r.Start {
+	if r.Start < 0 {
+		return r, cutroom.Errorf(cutroom.Invalid, "the start %s s lies before the recording", r.Start).WithHint("give a start from 0 on")
+	}
+	if r.End <= r.Start {
 		return r, cutroom.Errorf(cutroom.Invalid, "the end %s s has to lie behind the start %s s", r.End, r.Start).WithHint("give an end behind the start")
 	}
 	return r, nil

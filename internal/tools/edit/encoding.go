@@ -9,8 +9,8 @@ import (
 
 // Encoding is how a tool that encodes the picture anew encodes it: it is embedded.
 type Encoding struct {
-	Codec   string `json:"codec,omitempty" enum:"h264,hevc,av1,vp9,prores" doc:"Codec of the picture; H.264 without it, or 10-bit HEVC for high dynamic range."`
-	Quality int    `json:"quality,omitzero" min:"1" max:"51" doc:"CRF of the encoder: lower is better and larger. 18 without it, for H.264."`
+	Codec   string `json:"codec,omitempty" enum:"h264,hevc,av1,vp9,prores" rare:"true" doc:"Codec of the picture; H.264 without it, or 10-bit HEVC for high dynamic range."`
+	Quality int    `json:"quality,omitzero" min:"1" max:"51" rare:"true" doc:"CRF of the encoder: lower is better and larger. 18 without it, for H.264."`
 }
 
 // target is the file of an edit with a picture.

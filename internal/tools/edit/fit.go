@@ -27,7 +27,7 @@ var Fit = tool.Add(Family, tool.Spec[FitInput, FitOutput]{
 	CheckWith: []string{"measure.probe"},
 	Examples: []FitInput{
 		{Input: "talk.mp4", Aspect: "9:16", Fit: "blur"},
-		{Input: "talk.mp4", Aspect: "1:1", Fit: "crop", Subjects: []Subject{{X: 1200, Y: 300, Width: 400, Height: 500}}},
+		{Input: "talk.mp4", Aspect: "1:1", Fit: "crop", Subjects: []Subject{{X: 180, Y: 20, Width: 120, Height: 140}}},
 		{Input: "talk.mp4", Duration: 30 * cutroom.Second, FPS: 29.97},
 	},
 	Names:     func(in FitInput) FitInput { in.Output = orNamed(in.Output, in.Input, "fit", ""); return in },
@@ -44,22 +44,22 @@ type FitInput struct {
 	Height   int       `json:"height,omitempty" min:"16" max:"16384" unit:"px" doc:"Height of the frame."`
 	Fit      string    `json:"fit,omitempty" enum:"pad,crop,blur" default:"pad" doc:"How a picture of another shape gets into the frame. pad: bars. crop: what overhangs is cut off. blur: the picture itself, blurred, behind it."`
 	PadColor string    `json:"pad_color,omitempty" doc:"Colour of the bars: a name such as black or navy, or #RRGGBB; black without it. Needs fit pad."`
-	PadBlur  int       `json:"pad_blur,omitempty" min:"1" max:"200" unit:"px" doc:"Radius of the blur; 20 without it. Needs fit blur."`
+	PadBlur  int       `json:"pad_blur,omitempty" min:"1" max:"200" unit:"px" rare:"true" doc:"Radius of the blur; 20 without it. Needs fit blur."`
 	CropX    *float64  `json:"crop_x,omitempty" min:"0" max:"1" doc:"Where a crop lies from left (0) to right (1); 0.5 without it. Needs fit crop."`
 	CropY    *float64  `json:"crop_y,omitempty" min:"0" max:"1" doc:"Where a crop lies from top (0) to bottom (1); 0.5 without it. Needs fit crop."`
-	Subjects []Subject `json:"subjects,omitempty" max:"1000" doc:"Boxes that a crop keeps in the frame as far as they fit, such as faces or the boxes of recognised text. Excludes crop_x and crop_y. Needs fit crop."`
+	Subjects []Subject `json:"subjects,omitempty" max:"1000" rare:"true" doc:"Boxes that a crop keeps in the frame as far as they fit, such as faces or the boxes of recognised text. Excludes crop_x and crop_y. Needs fit crop."`
 
 	Duration   cutroom.Micros `json:"duration,omitempty" min:"0.04" max:"86400" unit:"s" doc:"Length to reach."`
 	Method     string         `json:"method,omitempty" enum:"speed,trim" default:"speed" doc:"How: play faster or slower (the pitch of the sound stays), or cut off the end."`
-	FromCenter bool           `json:"from_center,omitempty" doc:"Keep the middle instead of the beginning. Needs method trim."`
-	MaxSpeed   float64        `json:"max_speed,omitempty" min:"1" max:"100" default:"4" doc:"Most that it may be made faster, or slower."`
-	Smooth     string         `json:"smooth,omitempty" enum:"blend,interpolate" doc:"Make frames in between where it gets slower or fps is higher: blended or with motion. Slow."`
+	FromCenter bool           `json:"from_center,omitempty" rare:"true" doc:"Keep the middle instead of the beginning. Needs method trim."`
+	MaxSpeed   float64        `json:"max_speed,omitempty" min:"1" max:"100" default:"4" rare:"true" doc:"Most that it may be made faster, or slower."`
+	Smooth     string         `json:"smooth,omitempty" enum:"blend,interpolate" rare:"true" doc:"Make frames in between where it gets slower or fps is higher: blended or with motion. Slow."`
 	FPS        float64        `json:"fps,omitempty" min:"1" max:"240" unit:"1/s" doc:"Frame rate; 23.976, 29.97 and 59.94 are exact (24000/1001 …). Without it the input's stays."`
 
 	Rotate int    `json:"rotate,omitempty" min:"0" max:"270" unit:"degrees" doc:"Turn the picture clockwise by 90, 180 or 270, before all else."`
 	Flip   string `json:"flip,omitempty" enum:"h,v,hv" doc:"Mirror the picture left to right (h), top to bottom (v) or both, after it was turned."`
 
-	AudioStream *int `json:"audio_stream,omitempty" min:"0" max:"255" doc:"Keep only this audio stream, counted from 0. All stay without it."`
+	AudioStream *int `json:"audio_stream,omitempty" min:"0" max:"255" rare:"true" doc:"Keep only this audio stream, counted from 0. All stay without it."`
 	Encoding
 	tool.Writing
 }

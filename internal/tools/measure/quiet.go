@@ -20,17 +20,17 @@ type QuietOptions struct {
 	Threshold   float64        `json:"threshold,omitzero" min:"-90" max:"-1" default:"-35" unit:"dBFS" doc:"Level below which it is silent, in every channel."`
 	MinSilence  cutroom.Micros `json:"min_silence,omitzero" min:"0" default:"0.6" unit:"s" doc:"Shortest silence that counts."`
 	Margin      cutroom.Micros `json:"margin,omitempty" min:"0" default:"0.15" unit:"s" doc:"What stays of a silence on each side that borders on sound."`
-	MinKeep     cutroom.Micros `json:"min_keep,omitempty" min:"0" default:"0.2" unit:"s" doc:"A sound shorter than this between two silences goes with them."`
+	MinKeep     cutroom.Micros `json:"min_keep,omitempty" min:"0" default:"0.2" unit:"s" rare:"true" doc:"A sound shorter than this between two silences goes with them."`
 	SpeechAware bool           `json:"speech_aware,omitempty" doc:"Listen for voices: what somebody says is never silence, however softly, and a click is no speech. Needs the speech engine."`
 	Filler      bool           `json:"filler,omitempty" doc:"Cut out filler words (um, äh, euh), too. Needs words."`
-	FillerLang  string         `json:"filler_lang,omitempty" enum:"auto,de,en,es,fr,it,ja,pt" default:"auto" doc:"Language of the fillers; auto takes the one that the words file names."`
-	Words       cutroom.InPath `json:"words,omitempty" cli:"flag" probe:"-" doc:"Transcript in JSON with times of single words, as whisper writes it."`
-	FillerWords cutroom.InPath `json:"filler_words,omitempty" cli:"flag" probe:"-" doc:"Text file of fillers, one word or phrase per line, in place of the language's own."`
-	FillerExtra []string       `json:"filler_extra,omitempty" items:"..100" doc:"Words or phrases that count as fillers, too."`
-	FillerKeep  []string       `json:"filler_keep,omitempty" items:"..100" doc:"Fillers that stay."`
-	FillerPad   cutroom.Micros `json:"filler_pad,omitempty" min:"0" default:"0.02" unit:"s" doc:"How far a cut reaches into the pauses around a filler."`
-	Transcribe  bool           `json:"transcribe,omitempty" doc:"Make the word times by listening. The built-in speech engine gives none yet: that is an error."`
-	MaxCuts     int            `json:"max_cuts,omitzero" min:"1" max:"5000" default:"400" doc:"Most parts that are kept; more of them say that the threshold is wrong."`
+	FillerLang  string         `json:"filler_lang,omitempty" enum:"auto,de,en,es,fr,it,ja,pt" default:"auto" rare:"true" doc:"Language of the fillers; auto takes the one that the words file names."`
+	Words       cutroom.InPath `json:"words,omitempty" cli:"flag" probe:"-" rare:"true" doc:"Transcript in JSON with times of single words, as whisper writes it."`
+	FillerWords cutroom.InPath `json:"filler_words,omitempty" cli:"flag" probe:"-" rare:"true" doc:"Text file of fillers, one word or phrase per line, in place of the language's own."`
+	FillerExtra []string       `json:"filler_extra,omitempty" items:"..100" rare:"true" doc:"Words or phrases that count as fillers, too."`
+	FillerKeep  []string       `json:"filler_keep,omitempty" items:"..100" rare:"true" doc:"Fillers that stay."`
+	FillerPad   cutroom.Micros `json:"filler_pad,omitempty" min:"0" default:"0.02" unit:"s" rare:"true" doc:"How far a cut reaches into the pauses around a filler."`
+	Transcribe  bool           `json:"transcribe,omitempty" rare:"true" doc:"Make the word times by listening. The built-in speech engine gives none yet: that is an error."`
+	MaxCuts     int            `json:"max_cuts,omitzero" min:"1" max:"5000" default:"400" rare:"true" doc:"Most parts that are kept; more of them say that the threshold is wrong."`
 	Limits      Limits         `json:"limits,omitzero" doc:"Bounds of this call."`
 }
 

@@ -37,11 +37,11 @@ type LookInput struct {
 	Tiles    string           `json:"tiles,omitempty" max:"16" default:"4x3" doc:"Columns and rows of the contact sheet. The first and the last frame are on it."`
 	Width    int              `json:"width,omitzero" min:"160" max:"4096" unit:"px" doc:"Width of a sheet, a pair or a waveform, 1280 without it; largest width of single frames, their own without it."`
 	Compare  cutroom.InPath   `json:"compare,omitempty" cli:"flag" doc:"A second file, shown to the right of the first at the same times: after beside before. Without at, four moments."`
-	EditMap  cutroom.Ref      `json:"edit_map,omitzero" cli:"flag" doc:"The run of the edit that made compare out of input: times are those of input, and each moment stands beside the edit's own."`
+	EditMap  cutroom.Ref      `json:"edit_map,omitzero" cli:"flag" rare:"true" doc:"The run of the edit that made compare out of input: times are those of input, and each moment stands beside the edit's own."`
 	Safe     string           `json:"safe,omitempty" max:"40" doc:"A platform: what it draws its controls over is darkened, the safe rest framed in red."`
 	Waveform bool             `json:"waveform,omitempty" doc:"Show the sound instead: waveform, quiet spans and momentary loudness. It is decoded once."`
-	Ink      bool             `json:"ink,omitempty" doc:"Also count, for each frame that is shown, the pixels that differ from its commonest colour, in all of it and in each ninth: is the caption there?"`
-	NoTime   bool             `json:"no_timecode,omitempty" doc:"Leave the times beneath the pictures out."`
+	Ink      bool             `json:"ink,omitempty" rare:"true" doc:"Also count, for each frame that is shown, the pixels that differ from its commonest colour, in all of it and in each ninth: is the caption there?"`
+	NoTime   bool             `json:"no_timecode,omitempty" rare:"true" doc:"Leave the times beneath the pictures out."`
 	tool.Writing
 	Limits measure.Limits `json:"limits,omitzero" doc:"Bounds of this call."`
 }
