@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"cutroom/internal/host"
 	"cutroom/internal/modeltest"
 )
 
@@ -104,7 +105,7 @@ var (
 )
 
 // watchVisit is what the product is for: the clip is watched by the skill alone, then
-// every other tool that only reads is called.
+// every other tool is called that the skill may use and that only reads.
 func (a *attestation) watchVisit(ctx context.Context) ([]Row, error) {
 	project, err := a.project(ctx, "watch")
 	if err != nil {
@@ -113,7 +114,8 @@ func (a *attestation) watchVisit(ctx context.Context) ([]Row, error) {
 	script := modeltest.Script{a.watchThrough("clip.mp4")}
 	var rest []string
 	for _, t := range a.tools {
-		if t.reads && t.name != "media_watch" {
+		// What the skill does not name, a person allows.
+		if t.reads && t.name != "media_watch" && slices.Contains(host.SkillTools, t.name) {
 			rest = append(rest, t.name)
 		}
 	}
