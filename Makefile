@@ -33,7 +33,7 @@ check: ## formatting, vet, staticcheck, architecture, generated files
 test: ## install what tests need, run every test, fuzz each target for 5 s
 	scripts/setup.sh --test
 	@$(MAKE) --no-print-directory build
-	go test -timeout 15m ./...
+	go test -timeout 20m ./...
 	scripts/fuzz.sh 5s
 
 .PHONY: soak
