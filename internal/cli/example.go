@@ -16,7 +16,7 @@ func (b *binding) examples(command string) string {
 		if err != nil {
 			continue // a test keeps the examples good
 		}
-		shown = append(shown, "  "+command+" "+shellWords(b.commandLine(raw)))
+		shown = append(shown, "  "+command+" "+tool.Shell(b.commandLine(raw)))
 	}
 	return strings.Join(shown, "\n")
 }

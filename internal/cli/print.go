@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"cutroom"
 	"cutroom/internal/engine"
@@ -70,7 +69,7 @@ func (a *App) writeNew(name string, v any) error {
 func (a *App) printPlan(p *engine.Preview) {
 	fmt.Fprintf(a.Stdout, "%s would run (nothing has run):\n", p.Tool)
 	for n, s := range p.Steps {
-		fmt.Fprintf(a.Stdout, "%3d. %s\n     %s\n", n+1, clean(s.Stage), clean(shellWords(append([]string{s.Program}, s.Args...))))
+		fmt.Fprintf(a.Stdout, "%3d. %s\n     %s\n", n+1, clean(s.Stage), clean(p.Commands[n]))
 	}
 	for _, id := range p.Calls {
 		fmt.Fprintf(a.Stdout, "  -  %s\n", id)
@@ -81,16 +80,4 @@ func (a *App) printPlan(p *engine.Preview) {
 	if p.More != "" {
 		fmt.Fprintln(a.Stdout, "  "+clean(p.More))
 	}
-}
-
-// shellWords joins words so that a person can see where each begins.
-func shellWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = w
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`;&|<>()*?[]{}!#") {
-			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }

@@ -96,54 +96,6 @@ func TestToEditIsExactAtSpeedOne(t *testing.T) {
 	})
 }
 
-// An edit of an edit shows what two looks one behind the other show.
-func TestComposeIsTwoLooks(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		inner := anyMap(t, false, true)
-		outer := Map{Sources: []Source{{SHA256: cutroom.DigestOf([]byte("made"))}}}
-		for range rapid.IntRange(1, 5).Draw(t, "outer") {
-			a := cutroom.Micros(rapid.Int64Range(0, int64(inner.Seconds)-1).Draw(t, "a"))
-			b := cutroom.Micros(rapid.Int64Range(int64(a)+1, int64(inner.Seconds)).Draw(t, "b"))
-			outer.Segments = append(outer.Segments, Segment{SourceStart: a, SourceEnd: b, Start: outer.Seconds, End: outer.Seconds + b - a})
-			outer.Seconds += b - a
-		}
-		both := Compose(&inner, &outer, 0)
-		if err := both.Check(); err != nil {
-			t.Fatal(err)
-		}
-		at := cutroom.Micros(rapid.Int64Range(0, int64(outer.Seconds)-1).Draw(t, "at"))
-		_, mid, _ := outer.ToSource(at)
-		n, want, ok := inner.ToSource(mid)
-		m, got, ok2 := both.ToSource(at)
-		if ok != ok2 || n != m || want != got {
-			t.Fatalf("at %s: source %d %s (%v), by two looks %d %s (%v)", at, m, got, ok2, n, want, ok)
-		}
-	})
-}
-
-func TestComposeKeepsOtherSources(t *testing.T) {
-	t.Parallel()
-	inner := kept(Range{1 * s, 3 * s}, Range{5 * s, 6 * s})
-	outer := Map{
-		Sources:  []Source{{Name: "titles.mp4", SHA256: "t"}, {Name: "cut.mp4", SHA256: "c"}},
-		Segments: []Segment{{Source: 0, SourceEnd: 2 * s, End: 2 * s}, {Source: 1, SourceStart: 1 * s, SourceEnd: 3 * s, Start: 2 * s, End: 3 * s}},
-		Seconds:  3 * s,
-	}
-	got := Compose(&inner, &outer, 1)
-	want := []Segment{
-		{Source: 1, SourceEnd: 2 * s, End: 2 * s},
-		{SourceStart: 2 * s, SourceEnd: 3 * s, Start: 2 * s, End: 2*s + s/2},
-		{SourceStart: 5 * s, SourceEnd: 6 * s, Start: 2*s + s/2, End: 3 * s},
-	}
-	if diff := cmp.Diff(want, got.Segments); diff != "" {
-		t.Error(diff)
-	}
-	if len(got.Sources) != 2 || got.Sources[0].Name != "talk.mp4" || got.Sources[1].Name != "titles.mp4" {
-		t.Errorf("%+v", got.Sources)
-	}
-}
-
 // What moves forward and back is what was shown of it; nothing else comes back.
 func TestForwardAndBack(t *testing.T) {
 	t.Parallel()

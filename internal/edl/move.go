@@ -1,8 +1,6 @@
 package edl
 
 import (
-	"slices"
-
 	"cutroom"
 )
 
@@ -56,39 +54,6 @@ func (v Move) Instant(t cutroom.Micros) []cutroom.Micros {
 		at = append(at, r.Start)
 	}
 	return at
-}
-
-// Compose returns the map of an edit of an edit: outer shows what inner made as its
-// source number made. Segments of outer's other sources stay.
-func Compose(inner, outer *Map, made int) Map {
-	c := Map{Sources: slices.Clone(inner.Sources), Segments: []Segment{}, Seconds: outer.Seconds}
-	number := make([]int, len(outer.Sources))
-	for i, s := range outer.Sources {
-		if i == made {
-			continue
-		}
-		if number[i] = slices.IndexFunc(c.Sources, func(x Source) bool { return x.SHA256 == s.SHA256 }); number[i] < 0 || s.SHA256 == "" {
-			number[i] = len(c.Sources)
-			c.Sources = append(c.Sources, s)
-		}
-	}
-	for _, s := range outer.Segments {
-		if s.Source != made {
-			s.Source = number[s.Source]
-			c.Segments = append(c.Segments, s)
-			continue
-		}
-		for _, p := range inner.Parts(Range{s.SourceStart, s.SourceEnd}) {
-			a, b := s.toEdit(p.Start), s.toEdit(p.End)
-			p.Start, p.End = min(a, b), max(a, b)
-			p.Reversed = p.Reversed != s.Reversed
-			if p.Start < p.End {
-				c.Segments = append(c.Segments, p)
-			}
-		}
-	}
-	slices.SortStableFunc(c.Segments, func(a, b Segment) int { return int(a.Start - b.Start) })
-	return c
 }
 
 // Check returns an error that names what a map from outside says wrongly: a source that

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -11,10 +10,7 @@ import (
 	"time"
 
 	"cutroom"
-	"cutroom/internal/ffmpeg"
-	"cutroom/internal/policy"
 	"cutroom/internal/sandbox/argv"
-	"cutroom/internal/stage"
 	"cutroom/internal/tool"
 )
 
@@ -80,18 +76,7 @@ func makers(t *testing.T) *maker {
 			return out, err
 		},
 	})
-	registry, err := tool.NewRegistry(family)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := stage.Open(filepath.Join(m.dir, ".cutroom", "stage"), stage.Options{Key: bytes.Repeat([]byte{1}, 32), Workspace: m.dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Engine = New(Options{
-		Registry: registry, Workspace: m.dir, Stage: s, StageRoot: ".cutroom/stage", Facts: t.TempDir(), Runner: m.runner,
-		Toolchain: toolchain{}, Abilities: func() ffmpeg.Abilities { return ffmpeg.Abilities{} }, Policy: policy.Shipped(),
-	})
+	m.settle(family)
 	m.write("a.mp4", "content")
 	return m
 }

@@ -83,20 +83,26 @@ func build(t *testing.T, change func(*tool.Spec[request, answer])) *house {
 	}
 	family := tool.NewFamily("engine", "tests", "1.0.0")
 	tool.Add(family, spec)
+	h.settle(family)
+	h.write("a", "content")
+	return h
+}
+
+// settle makes the engine over the house's folder and runner, with one family.
+func (h *house) settle(family *tool.Family) {
+	h.t.Helper()
 	registry, err := tool.NewRegistry(family)
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	s, err := stage.Open(filepath.Join(h.dir, ".cutroom", "stage"), stage.Options{Key: bytes.Repeat([]byte{1}, 32), Workspace: h.dir})
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	h.Engine = New(Options{
-		Registry: registry, Workspace: h.dir, Stage: s, StageRoot: ".cutroom/stage", Facts: t.TempDir(), Runner: h.runner,
+		Registry: registry, Workspace: h.dir, Stage: s, StageRoot: ".cutroom/stage", Facts: h.t.TempDir(), Runner: h.runner,
 		Toolchain: toolchain{}, Abilities: func() ffmpeg.Abilities { return ffmpeg.Abilities{} }, Policy: policy.Shipped(),
 	})
-	h.write("a", "content")
-	return h
 }
 
 func (h *house) write(name, text string) {

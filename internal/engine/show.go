@@ -1,11 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/tool"
 )
 
 // showArgs writes a command's arguments for people: inputs and outputs by role
@@ -45,32 +46,11 @@ func (k *call) line(cmd argv.Command) string {
 		switch a := a.(type) {
 		case argv.In:
 			if n := int(a); n < len(cmd.Inputs) && cmd.Inputs[n] < len(k.inputs) {
-				words[i+1] = or(k.inputs[cmd.Inputs[n]].Locator, k.inputs[cmd.Inputs[n]].Text)
+				words[i+1] = cmp.Or(k.inputs[cmd.Inputs[n]].Locator, k.inputs[cmd.Inputs[n]].Text)
 			}
 		case argv.Out:
 			words[i+1] = string(a)
 		}
 	}
-	for i, w := range words {
-		words[i] = quoted(w)
-	}
-	return strings.Join(words, " ")
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// quoted is a word as a POSIX shell reads it.
-func quoted(w string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=:,./@%", r)
-	}
-	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	return tool.Shell(words)
 }

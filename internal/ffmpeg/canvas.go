@@ -60,6 +60,17 @@ func Shade(img *image.RGBA, s Insets) {
 
 // DecodeJPEG reads a JPEG picture of at most 64 megapixels.
 func DecodeJPEG(data []byte) (*image.RGBA, error) {
+	src, err := readJPEG(data)
+	if err != nil {
+		return nil, err
+	}
+	img := image.NewRGBA(src.Bounds())
+	draw.Draw(img, img.Bounds(), src, src.Bounds().Min, draw.Src)
+	return img, nil
+}
+
+// readJPEG reads a JPEG picture, unless it is too large to be held.
+func readJPEG(data []byte) (image.Image, error) {
 	conf, err := jpeg.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
@@ -67,13 +78,7 @@ func DecodeJPEG(data []byte) (*image.RGBA, error) {
 	if conf.Width*conf.Height > maxJPEGPixels {
 		return nil, fmt.Errorf("%d×%d pixels are too many", conf.Width, conf.Height)
 	}
-	src, err := jpeg.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	img := image.NewRGBA(src.Bounds())
-	draw.Draw(img, img.Bounds(), src, src.Bounds().Min, draw.Src)
-	return img, nil
+	return jpeg.Decode(bytes.NewReader(data))
 }
 
 // EncodePicture writes a picture as what the suffix says: .png, else JPEG.

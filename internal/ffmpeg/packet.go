@@ -86,10 +86,31 @@ func ReadPackets(r io.Reader) (*PacketTimes, error) {
 }
 
 func (p *PacketTimes) line(l string) {
-	var pts, dts, dur, size, index int64
-	var hasPTS, hasDTS bool
-	index = -1
-	flags := ""
+	x := parsePacket(l)
+	if x.stream < 0 || x.stream >= maxStreams || strings.Contains(x.flags, "D") { // discarded by an edit list
+		return
+	}
+	s := p.Streams[int(x.stream)]
+	if s == nil {
+		s = &StreamTimes{steps: map[Ticks]int64{}}
+		p.Streams[int(x.stream)] = s
+	}
+	s.add(x.pts, x.duration, x.size, strings.Contains(x.flags, "K"), x.timed)
+}
+
+// packet is one line of ffprobe's compact form.
+type packet struct {
+	stream        int64 // −1: not stated
+	pts, duration Ticks // the decoding time stands for a presentation time that is not stated
+	size          int64
+	timed         bool
+	flags         string // K: a key frame; D: discarded by an edit list
+}
+
+func parsePacket(l string) packet {
+	x := packet{stream: -1}
+	var dts Ticks
+	var hasDTS bool
 	for l != "" {
 		var field string
 		field, l, _ = strings.Cut(l, "|")
@@ -97,32 +118,60 @@ func (p *PacketTimes) line(l string) {
 		n, err := strconv.ParseInt(val, 10, 64)
 		switch {
 		case key == "flags":
-			flags = val
+			x.flags = val
 		case err != nil:
 		case key == "stream_index":
-			index = n
+			x.stream = n
 		case key == "pts":
-			pts, hasPTS = n, true
+			x.pts, x.timed = Ticks(n), true
 		case key == "dts":
-			dts, hasDTS = n, true
+			dts, hasDTS = Ticks(n), true
 		case key == "duration":
-			dur = max(0, n)
+			x.duration = Ticks(max(0, n))
 		case key == "size":
-			size = max(0, n)
+			x.size = max(0, n)
 		}
 	}
-	if index < 0 || index >= maxStreams || strings.Contains(flags, "D") { // discarded by an edit list
-		return
+	if !x.timed {
+		x.pts, x.timed = dts, hasDTS
 	}
-	s := p.Streams[int(index)]
-	if s == nil {
-		s = &StreamTimes{steps: map[Ticks]int64{}}
-		p.Streams[int(index)] = s
+	return x
+}
+
+// FrameTimes returns the run that reads when the frames of video stream s show, which
+// [argv.Value] finds as a sorted []Ticks. It reads the packets, without decoding: those
+// that an edit list discards show nothing, those before the first key frame cannot be
+// decoded.
+func FrameTimes(in int, f Format, s *Stream) argv.Command {
+	args := argv.Words("-v", "error", "-hide_banner", "-select_streams", strconv.Itoa(s.Index), "-show_entries", "packet=pts,dts,flags", "-print_format", "compact=p=0")
+	return argv.Command{
+		Step: "times", Program: "ffprobe", Inputs: f.Granted(in), Stage: "reading when each frame shows",
+		Args: append(args, f.input(0)...), Consume: []argv.Consumer{readFrameTimes}, MayFail: true,
 	}
-	if !hasPTS {
-		pts, hasPTS = dts, hasDTS
+}
+
+func readFrameTimes(r io.Reader) (any, error) {
+	var list []Ticks
+	lines := bufio.NewScanner(r)
+	first, keyed := Ticks(0), false
+	for lines.Scan() {
+		x := parsePacket(lines.Text())
+		if !x.timed {
+			continue
+		}
+		if !keyed && strings.Contains(x.flags, "K") {
+			first, keyed = x.pts, true
+		}
+		if !strings.Contains(x.flags, "D") {
+			list = append(list, x.pts)
+		}
 	}
-	s.add(Ticks(pts), Ticks(dur), size, strings.Contains(flags, "K"), hasPTS)
+	slices.Sort(list)
+	if keyed {
+		i, _ := slices.BinarySearch(list, first)
+		list = list[i:]
+	}
+	return slices.Compact(list), lines.Err()
 }
 
 const maxTicks = Ticks(1) << 60

@@ -145,26 +145,20 @@ func SheetLayout(n int, first []byte, side int) (columns, cellWidth int, err err
 
 // cell decodes a picture and fits it to a width, or to a height of 16/9 of it.
 func cell(b []byte, width int) (*image.RGBA, error) {
-	conf, err := jpeg.DecodeConfig(bytes.NewReader(b))
+	src, err := readJPEG(b)
 	if err != nil {
 		return nil, err
 	}
-	if conf.Width*conf.Height > maxJPEGPixels {
-		return nil, fmt.Errorf("%d×%d pixels are too many", conf.Width, conf.Height)
-	}
-	src, err := jpeg.Decode(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
+	size := src.Bounds()
 	w := width
-	h := max(1, conf.Height*w/conf.Width)
+	h := max(1, size.Dy()*w/size.Dx())
 	if limit := width * 16 / 9; h > limit {
 		h = limit
-		w = max(1, conf.Width*h/conf.Height)
+		w = max(1, size.Dx()*h/size.Dy())
 	}
 	dst := image.NewRGBA(image.Rect(0, 0, w, h))
 	scaler := draw.Interpolator(draw.ApproxBiLinear)
-	if w < conf.Width/2 {
+	if w < size.Dx()/2 {
 		scaler = draw.BiLinear // a wide kernel: ApproxBiLinear skips pixels when shrinking
 	}
 	scaler.Scale(dst, dst.Bounds(), src, src.Bounds(), draw.Src, nil)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"cutroom"
+	"cutroom/internal/ffmpeg"
 	"cutroom/internal/proof"
 	"cutroom/internal/sandbox/argv"
 )
@@ -125,7 +126,7 @@ func (c *compiler) trackTags(n int, t track) []argv.Atom {
 		args = append(args, argv.Words(fmt.Sprintf("-metadata:s:a:%d", n), "language="+t.language)...)
 	}
 	if t.title != "" && c.g.Keep.Metadata != NoTags {
-		args = append(args, argv.Words(fmt.Sprintf("-metadata:s:a:%d", n), "title="+clean(t.title))...)
+		args = append(args, argv.Words(fmt.Sprintf("-metadata:s:a:%d", n), "title="+ffmpeg.TagText(t.title))...)
 	}
 	return args
 }

@@ -69,7 +69,7 @@ func compile(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (*Compiled, er
 	if err != nil {
 		return nil, err
 	}
-	rest := c.streams(len(c.inputs))
+	rest := c.streams()
 	m := c.g.editMap(c.line)
 	cmds := []argv.Command{c.command(slices.Concat(video, audio, rest))}
 	if c.palette != nil {
@@ -277,10 +277,6 @@ func (c *compiler) head() (args []argv.Atom, granted []int) {
 			continue
 		}
 		s := &c.g.Sources[in.source]
-		if s.Made != "" {
-			args = append(args, ffmpeg.MadeFormat(s.Made, s.Format.Demuxers...).Input(0)...)
-			continue
-		}
 		n := slices.Index(granted, s.Input)
 		if n < 0 {
 			n = len(granted)
@@ -302,7 +298,7 @@ func (c *compiler) command(outputs []argv.Atom) argv.Command {
 	args = append(args, outputs...)
 	args = append(args, muxer(c.g.Target)...)
 	args = append(args, argv.Out(c.g.Target.File))
-	consume := []argv.Consumer{nil, ignore}
+	consume := []argv.Consumer{nil, argv.Ignore}
 	for _, t := range c.taps {
 		args = append(append(args, argv.Words("-map", "["+t.label+"]")...), t.form...)
 		args = append(args, argv.Pipe(len(consume)))

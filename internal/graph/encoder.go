@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -173,7 +174,7 @@ func (c *compiler) keepsAlpha() bool {
 	case t.Video.Name == "prores":
 		return strings.HasPrefix(t.Video.Profile, "4444")
 	}
-	return len(c.g.Picture.Burn) == 0 && (t.Container == "webm" && or(t.Video.Name, "vp9") == "vp9" || t.Container == "mkv" && t.Video.Name == "vp9")
+	return len(c.g.Picture.Burn) == 0 && (t.Container == "webm" && cmp.Or(t.Video.Name, "vp9") == "vp9" || t.Container == "mkv" && t.Video.Name == "vp9")
 }
 
 // sayColors notes what is done to high dynamic range and to transparency.
@@ -228,12 +229,12 @@ var efforts = []string{"ultrafast", "superfast", "veryfast", "faster", "fast", "
 // step is the effort on the scale of an encoder that counts its own: list has one value
 // for each of efforts.
 func step(effort string, list ...int) string {
-	i := slices.Index(efforts, or(effort, "medium"))
+	i := slices.Index(efforts, cmp.Or(effort, "medium"))
 	return fmt.Sprint(list[max(0, i)])
 }
 
 func x264(_ *compiler, v VideoCodec, q int) []string {
-	args := []string{"-preset", or(v.Effort, "medium"), "-crf", fmt.Sprint(q)}
+	args := []string{"-preset", cmp.Or(v.Effort, "medium"), "-crf", fmt.Sprint(q)}
 	if v.Profile != "" {
 		args = append(args, "-profile:v", v.Profile)
 	}
@@ -242,13 +243,13 @@ func x264(_ *compiler, v VideoCodec, q int) []string {
 
 // x265 keeps high dynamic range with what the source says of its mastering.
 func x265(c *compiler, v VideoCodec, q int) []string {
-	args := []string{"-preset", or(v.Effort, "medium"), "-crf", fmt.Sprint(q)}
+	args := []string{"-preset", cmp.Or(v.Effort, "medium"), "-crf", fmt.Sprint(q)}
 	if v.Profile != "" {
 		args = append(args, "-profile:v", v.Profile)
 	}
 	params := "log-level=error"
 	if c.out.hdr && c.out.color.transfer == "smpte2084" {
-		params += ":hdr10-opt=1" + c.mastering()
+		params += ":hdr10-opt=1"
 	}
 	return append(args, "-x265-params", params)
 }
@@ -271,7 +272,7 @@ func aom(_ *compiler, v VideoCodec, q int) []string {
 
 // prores writes the vendor of Apple's own encoder, which some editors insist on.
 func prores(c *compiler, v VideoCodec, _ int) []string {
-	profile := or(v.Profile, "hq")
+	profile := cmp.Or(v.Profile, "hq")
 	if strings.Contains(c.out.format, "444") && !strings.HasPrefix(profile, "4444") {
 		profile = "4444"
 	}
@@ -283,14 +284,9 @@ func gif(*compiler, VideoCodec, int) []string { return []string{"-loop", "0"} }
 
 func mpeg4(_ *compiler, _ VideoCodec, q int) []string { return []string{"-q:v", fmt.Sprint(q)} }
 
-// mastering is what the first source says of the screen it was graded on, for x265.
-func (c *compiler) mastering() string { return "" }
-
 // check refuses a codec's settings that no encoder takes.
 func (v VideoCodec) check(e encoder) error {
 	switch {
-	case v.Hardware:
-		return cutroom.Errorf(cutroom.MissingDependency, "hardware encoders cannot be reached from inside the sandbox").WithHint("leave hw out")
 	case e.most > 0 && (v.Quality < 0 || v.Quality > e.most):
 		return cutroom.Errorf(cutroom.Invalid, "quality %d is out of range: %s takes 1 (best) to %d", v.Quality, e.name, e.most).WithHint("leave quality out, or choose about %d", e.quality)
 	case v.Effort != "" && !slices.Contains(efforts, v.Effort):
@@ -374,7 +370,7 @@ func (c *compiler) paletteRun(graph string) argv.Command {
 	args = append(args, argv.Words("-map", "[palette]", "-frames:v", "1", "-update", "1", "-f", "image2")...)
 	return argv.Command{
 		Step: "palette", Program: "ffmpeg", Inputs: granted, Stage: "choosing the colours", Files: c.files,
-		Args: append(args, argv.Out(paletteFile)), Consume: []argv.Consumer{nil, ignore}, Outputs: []string{paletteFile},
+		Args: append(args, argv.Out(paletteFile)), Consume: []argv.Consumer{nil, argv.Ignore}, Outputs: []string{paletteFile},
 		Report: &argv.Report{Pipe: 1, Total: c.line.time(c.line.total)},
 	}
 }

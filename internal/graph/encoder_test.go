@@ -93,7 +93,6 @@ func TestEncodersRefuse(t *testing.T) {
 		{"cannot hold h264", cutroom.Invalid, graph.Target{File: "o.webm", Container: "webm", Video: graph.VideoCodec{Name: "h264"}}},
 		{"out of range", cutroom.Invalid, graph.Target{File: "o.mp4", Container: "mp4", Video: graph.VideoCodec{Quality: 52}}},
 		{"effort", cutroom.Invalid, graph.Target{File: "o.mp4", Container: "mp4", Video: graph.VideoCodec{Effort: "placebo; rm"}}},
-		{"hardware", cutroom.MissingDependency, graph.Target{File: "o.mp4", Container: "mp4", Video: graph.VideoCodec{Hardware: true}}},
 		{"cannot hold mp3", cutroom.Invalid, graph.Target{File: "o.webm", Container: "webm", Audio: graph.AudioCodec{Name: "mp3"}}},
 	} {
 		_, err := l.try(graph.Graph{Clips: []graph.Clip{{}}, Picture: &graph.Picture{}, Sound: &graph.Sound{}, Target: k.target})

@@ -25,8 +25,7 @@ type Graph struct {
 
 // Source is one file that clips come from.
 type Source struct {
-	Input  int    // of the call
-	Made   string // or a file of the private folder, in place of Input
+	Input  int // of the call; counts for nothing where Format is of a file of the private folder
 	Format ffmpeg.Format
 	Media  *ffmpeg.Document
 	Name   string         // safe to show; for the edit map
@@ -57,7 +56,6 @@ type Transition struct {
 
 // Picture is what is done with the picture once the clips are joined.
 type Picture struct {
-	Stream        int  // n-th video stream, from 0 …; 0 is the one a viewer would watch
 	Copy          bool // the packets are copied: no other field may ask for a change
 	Turn          int  // 0, 90, 180, 270 clockwise, before everything else
 	FlipX, FlipY  bool
@@ -108,7 +106,7 @@ const (
 
 // Keep says which other streams and facts of the (first) source stay.
 type Keep struct {
-	Subtitles, Chapters, Cover, Data, Timecode bool
+	Subtitles, Chapters, Cover, Timecode bool
 	Metadata                                   Metadata
 	// Mux adds subtitle files of the private folder as tracks.
 	Mux []Track
@@ -150,7 +148,6 @@ type VideoCodec struct {
 	Effort      string // preset of the encoder: medium …
 	PixelFormat string
 	Profile     string
-	Hardware    bool
 }
 
 // AudioCodec is how the sound is encoded.

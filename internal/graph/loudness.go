@@ -121,7 +121,7 @@ func (l *leveler) plan(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (err
 
 // learn takes a pass; true asks for another with the setting that it led to.
 func (l *leveler) learn(res argv.Result) (bool, error) {
-	got, ok := value[*ffmpeg.Loudness](res)
+	got, ok := argv.Value[*ffmpeg.Loudness](res)
 	if !ok {
 		return false, fmt.Errorf("the sound was not measured")
 	}
@@ -284,7 +284,7 @@ func compileLevel(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities, set *sett
 	args = append(args, argv.Words("-map", "[measured]", "-c:a", "pcm_f32le", "-f", "f32le")...)
 	return argv.Command{
 		Step: "loudness", Program: "ffmpeg", Inputs: granted, Stage: "measuring the loudness", Files: c.files,
-		Args: append(args, argv.Pipe(1)), Consume: []argv.Consumer{nil, ffmpeg.LoudnessMeter(t.rate, t.channels, t.layout), ignore},
+		Args: append(args, argv.Pipe(1)), Consume: []argv.Consumer{nil, ffmpeg.LoudnessMeter(t.rate, t.channels, t.layout), argv.Ignore},
 		Report: &argv.Report{Pipe: 2, Total: c.line.time(c.line.total)},
 	}, nil
 }

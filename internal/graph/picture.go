@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -88,7 +89,7 @@ func fill(w, h, dw, dh int) (int, int) {
 // nothing, what players assume of it.
 func tags(v *ffmpeg.VideoFacts, hdr bool) colors {
 	if hdr {
-		return colors{"tv", or(v.Matrix, "bt2020nc"), or(v.Primaries, "bt2020"), v.Transfer}
+		return colors{"tv", cmp.Or(v.Matrix, "bt2020nc"), cmp.Or(v.Primaries, "bt2020"), v.Transfer}
 	}
 	m := v.MatrixOr()
 	if v.HDR != "" || v.RGB() || m == "bt2020nc" && v.HDR != "" {
@@ -102,18 +103,11 @@ func tags(v *ffmpeg.VideoFacts, hdr bool) colors {
 	if transfer == "bt470bg" {
 		transfer = "smpte170m" // BT.601 has one curve for both systems
 	}
-	c := colors{"tv", m, or(v.Primaries, def), or(v.Transfer, transfer)}
+	c := colors{"tv", m, cmp.Or(v.Primaries, def), cmp.Or(v.Transfer, transfer)}
 	if v.HDR != "" || v.RGB() {
 		c = colors{"tv", "bt709", "bt709", "bt709"}
 	}
 	return c
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // look is the chain that brings one source's decoded picture into the frame. tag makes
@@ -297,7 +291,7 @@ func (c *compiler) fit(w, h int, f frame, conv, tag string) string {
 	if iw == f.width && ih == f.height {
 		return scale(iw, ih)
 	}
-	return fmt.Sprintf("%s,pad=%d:%d:%d:%d:color=%s", scale(iw, ih), f.width, f.height, place(f.width-iw, 0.5, step), place(f.height-ih, 0.5, step), or(p.PadColor, "black"))
+	return fmt.Sprintf("%s,pad=%d:%d:%d:%d:color=%s", scale(iw, ih), f.width, f.height, place(f.width-iw, 0.5, step), place(f.height-ih, 0.5, step), cmp.Or(p.PadColor, "black"))
 }
 
 // contain is the largest size of aspect w:h inside the frame, a multiple of step.

@@ -1,12 +1,7 @@
 package graph
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"slices"
-	"strconv"
-	"strings"
 
 	"cutroom"
 	"cutroom/internal/edl"
@@ -137,7 +132,7 @@ func (r *Render) Next() (argv.Command, bool) {
 func (r *Render) Feed(res argv.Result) error {
 	switch r.state {
 	case readTimes:
-		frames, ok := value[[]ffmpeg.Ticks](res)
+		frames, ok := argv.Value[[]ffmpeg.Ticks](res)
 		if !ok {
 			return fmt.Errorf("no times were read")
 		}
@@ -172,16 +167,6 @@ func (r *Render) Feed(res argv.Result) error {
 	return r.proof.Feed(res)
 }
 
-func value[T any](res argv.Result) (T, bool) {
-	for _, v := range res.Values {
-		if t, ok := v.(T); ok {
-			return t, true
-		}
-	}
-	var zero T
-	return zero, false
-}
-
 // Result is what the run ended with, or a verification error that names what differs.
 func (r *Render) Result() (Result, error) {
 	if r.proof == nil {
@@ -196,75 +181,5 @@ func (r *Render) Result() (Result, error) {
 // times is the run that reads when the frames of the source show.
 func (r *Render) times() argv.Command {
 	s := &r.g.Sources[r.g.Clips[0].Source]
-	v, err := s.Media.VideoStream()
-	index := 0
-	if err == nil {
-		index = v.Index
-	}
-	f := s.Format
-	if s.Made != "" {
-		f = ffmpeg.MadeFormat(s.Made, s.Format.Demuxers...)
-	}
-	args := argv.Words("-v", "error", "-hide_banner", "-select_streams", strconv.Itoa(index), "-show_entries", "packet=pts,dts,flags", "-print_format", "compact=p=0")
-	return argv.Command{
-		Step: "times", Program: "ffprobe", Inputs: f.Granted(s.Input), Stage: "reading when each frame shows",
-		Args: append(args, f.Input(0)...), Consume: []argv.Consumer{readFrames}, MayFail: true,
-	}
-}
-
-// readFrames reads the presentation times of frames that are shown, sorted. Packets
-// that an edit list discards show nothing; those before the first key frame cannot be
-// decoded.
-func readFrames(r io.Reader) (any, error) {
-	var list []ffmpeg.Ticks
-	lines := bufio.NewScanner(r)
-	first := ffmpeg.Ticks(-1 << 62)
-	for lines.Scan() {
-		pts, flags, ok := framePacket(lines.Text())
-		if !ok {
-			continue
-		}
-		if first == -1<<62 && strings.Contains(flags, "K") {
-			first = pts
-		}
-		if strings.Contains(flags, "D") {
-			continue
-		}
-		list = append(list, pts)
-	}
-	slices.Sort(list)
-	if first > -1<<62 {
-		i, _ := slices.BinarySearch(list, first)
-		list = list[i:]
-	}
-	return slices.Compact(list), lines.Err()
-}
-
-// framePacket reads one line of ffprobe's compact form.
-func framePacket(line string) (pts ffmpeg.Ticks, flags string, ok bool) {
-	var dts ffmpeg.Ticks
-	var hasDTS bool
-	for field := range strings.SplitSeq(line, "|") {
-		key, val, _ := strings.Cut(field, "=")
-		n, err := strconv.ParseInt(val, 10, 64)
-		switch {
-		case key == "flags":
-			flags = val
-		case err != nil:
-		case key == "pts":
-			pts, ok = ffmpeg.Ticks(n), true
-		case key == "dts":
-			dts, hasDTS = ffmpeg.Ticks(n), true
-		}
-	}
-	if !ok && hasDTS {
-		return dts, flags, true
-	}
-	return pts, flags, ok
-}
-
-// ignore reads a pipe to its end; the engine takes it over to report progress.
-func ignore(r io.Reader) (any, error) {
-	_, err := io.Copy(io.Discard, r)
-	return nil, err
+	return ffmpeg.FrameTimes(s.Input, s.Format, s.Media.FirstVideo())
 }

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
-	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/proof"
 	"cutroom/internal/sandbox/argv"
@@ -14,7 +12,7 @@ import (
 
 // streams plans what the output has besides picture and sound: subtitles, chapters,
 // cover art, tags. What is left out is named.
-func (c *compiler) streams(int) []argv.Atom {
+func (c *compiler) streams() []argv.Atom {
 	src := &c.g.Sources[c.g.Clips[0].Source]
 	args := c.subtitles(src)
 	args = append(args, c.cover(src)...)
@@ -101,7 +99,7 @@ func subtitleTags(n int, language, title string, first bool) []argv.Atom {
 		args = append(args, argv.Words(fmt.Sprintf("-metadata:s:s:%d", n), "language="+language)...)
 	}
 	if title != "" {
-		args = append(args, argv.Words(fmt.Sprintf("-metadata:s:s:%d", n), "title="+clean(title))...)
+		args = append(args, argv.Words(fmt.Sprintf("-metadata:s:s:%d", n), "title="+ffmpeg.TagText(title))...)
 	}
 	if first {
 		args = append(args, argv.Words(fmt.Sprintf("-disposition:s:%d", n), "default")...)
@@ -136,62 +134,20 @@ var chaptered = []string{"mp4", "mov", "mkv", "webm", "m4a", "mp3", "ogg", "opus
 // chapters carries the chapters across the edit: a chapter that is cut into becomes
 // shorter, one that is cut out is gone.
 func (c *compiler) chapters(src *Source) []argv.Atom {
-	list := moved(src.Media.Chapters, c.g.editMap(c.line))
+	m := c.g.editMap(c.line)
+	list := ffmpeg.MoveChapters(src.Media.Chapters, &m)
 	if !c.g.Keep.Chapters || len(list) == 0 || !slices.Contains(chaptered, c.g.Target.Container) {
 		if len(src.Media.Chapters) > 0 {
 			c.drop("%d chapters: %s does not carry them here", len(src.Media.Chapters), c.g.Target.Container)
 		}
 		return argv.Words("-map_chapters", "-1")
 	}
-	c.files = append(c.files, argv.File{Name: "chapters.txt", Data: marks(list)})
+	c.files = append(c.files, argv.File{Name: "chapters.txt", Data: ffmpeg.ChapterFile(list)})
 	in := len(c.inputs)
 	atoms := argv.Words("-protocol_whitelist", "file", "-f", "ffmetadata", "-i")
 	c.inputs = append(c.inputs, input{source: -1, atoms: append(atoms, argv.Out("chapters.txt"))})
 	c.expect.Chapters = len(list)
 	return argv.Words("-map_chapters", fmt.Sprint(in))
-}
-
-// moved are the chapters of source 0 where the edit shows them.
-func moved(chapters []ffmpeg.Chapter, m edl.Map) []ffmpeg.Chapter {
-	var list []ffmpeg.Chapter
-	for _, ch := range chapters {
-		ranges := m.Ranges(0, edl.Range{Start: ch.StartSeconds, End: ch.EndSeconds})
-		for i, r := range ranges {
-			// The parts of one chapter that meet in the edit stay one chapter.
-			if last := len(list) - 1; i > 0 && list[last].EndSeconds == r.Start {
-				list[last].EndSeconds = r.End
-				continue
-			}
-			list = append(list, ffmpeg.Chapter{StartSeconds: r.Start, EndSeconds: r.End, Title: ch.Title})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b ffmpeg.Chapter) int { return int(a.StartSeconds - b.StartSeconds) })
-	return list
-}
-
-// marks writes chapters in ffmpeg's metadata form (ffmpeg-formats(1), "metadata").
-func marks(list []ffmpeg.Chapter) []byte {
-	var b strings.Builder
-	b.WriteString(";FFMETADATA1\n")
-	escape := strings.NewReplacer(`\`, `\\`, "=", `\=`, ";", `\;`, "#", `\#`)
-	for _, ch := range list {
-		fmt.Fprintf(&b, "[CHAPTER]\nTIMEBASE=1/1000000\nSTART=%d\nEND=%d\ntitle=%s\n", int64(ch.StartSeconds), int64(ch.EndSeconds), escape.Replace(clean(ch.Title)))
-	}
-	return []byte(b.String())
-}
-
-// clean is text of a file as one line of a tag.
-func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > 500 {
-		s = string(r[:500])
-	}
-	return strings.TrimSpace(s)
 }
 
 // tags says which of the file's own tags stay.
@@ -203,7 +159,7 @@ func (c *compiler) tags(src *Source) []argv.Atom {
 		c.note("tags that can tell a place, a device, a program or a date are left out; the title stays")
 		args := argv.Words("-map_metadata", "-1", "-fflags", "+bitexact")
 		if src.Media.Title != "" {
-			args = append(args, argv.Words("-metadata", "title="+clean(src.Media.Title))...)
+			args = append(args, argv.Words("-metadata", "title="+ffmpeg.TagText(src.Media.Title))...)
 		}
 		return args
 	}

@@ -206,18 +206,8 @@ func (j *Job) giveUp(format string, args ...any) error {
 	return nil
 }
 
-func value[T any](r argv.Result) (T, bool) {
-	for _, v := range r.Values {
-		if t, ok := v.(T); ok {
-			return t, true
-		}
-	}
-	var zero T
-	return zero, false
-}
-
 func (j *Job) feedIndex(r argv.Result) error {
-	x, ok := value[*index](r)
+	x, ok := argv.Value[*index](r)
 	if !ok || len(x.packets) == 0 {
 		if j.retried || j.windows() == nil {
 			return j.giveUp("the picture's packets cannot be read")

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
@@ -34,9 +33,9 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool
 		args = append(args, s.openSound(c)...)
 	}
 	files := []argv.File{{Name: listFile, Data: s.list(cuts)}}
-	chapters := moved(s.Media.Chapters, m)
+	chapters := ffmpeg.MoveChapters(s.Media.Chapters, m)
 	if len(chapters) > 0 {
-		files = append(files, argv.File{Name: marksFile, Data: marks(chapters)})
+		files = append(files, argv.File{Name: marksFile, Data: ffmpeg.ChapterFile(chapters)})
 		args = append(args, argv.Words("-protocol_whitelist", "file", "-f", "ffmetadata", "-i")...)
 		args = append(args, argv.Out(marksFile))
 	}
@@ -80,7 +79,7 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool
 	return argv.Command{
 		Step: "join", Program: "ffmpeg", Inputs: s.Format.Granted(s.Input), Stage: "writing " + t.Container,
 		Args: append(args, argv.Out(t.File)), Files: files, Outputs: []string{t.File},
-		Consume: []argv.Consumer{nil, ignore}, Report: &argv.Report{Pipe: 1, Total: m.Seconds},
+		Consume: []argv.Consumer{nil, argv.Ignore}, Report: &argv.Report{Pipe: 1, Total: m.Seconds},
 	}
 }
 
@@ -116,45 +115,6 @@ func (s Source) editMap(cuts []cut) *edl.Map {
 	}
 	m.Seconds = at.Micros(v.TimeBase)
 	return m
-}
-
-// moved are the chapters where the edit shows them: one that is cut into is shorter, one
-// that is cut out is gone, parts that meet stay one.
-func moved(chapters []ffmpeg.Chapter, m *edl.Map) []ffmpeg.Chapter {
-	var list []ffmpeg.Chapter
-	forward := m.Forward(0)
-	for _, c := range chapters {
-		for _, r := range forward(edl.Range{Start: c.StartSeconds, End: c.EndSeconds}) {
-			list = append(list, ffmpeg.Chapter{StartSeconds: r.Start, EndSeconds: r.End, Title: c.Title})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b ffmpeg.Chapter) int { return int(a.StartSeconds - b.StartSeconds) })
-	return list
-}
-
-// marks writes chapters in ffmpeg's metadata form (ffmpeg-formats(1), "metadata").
-func marks(list []ffmpeg.Chapter) []byte {
-	var b strings.Builder
-	b.WriteString(";FFMETADATA1\n")
-	escape := strings.NewReplacer(`\`, `\\`, "=", `\=`, ";", `\;`, "#", `\#`)
-	for _, c := range list {
-		fmt.Fprintf(&b, "[CHAPTER]\nTIMEBASE=1/1000000\nSTART=%d\nEND=%d\ntitle=%s\n", int64(c.StartSeconds), int64(c.EndSeconds), escape.Replace(tag(c.Title)))
-	}
-	return []byte(b.String())
-}
-
-// tag is text of a file as one line of a tag.
-func tag(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > 500 {
-		s = string(r[:500])
-	}
-	return strings.TrimSpace(s)
 }
 
 // disposition writes a stream's marks as ffmpeg takes them.

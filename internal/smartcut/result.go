@@ -121,8 +121,8 @@ func (j *Job) readOutput(r argv.Result) {
 		}
 		at += c.to - c.from
 	}
-	p.heard, _ = value[heard](r)
-	w, ok := value[*written](r)
+	p.heard, _ = argv.Value[heard](r)
+	w, ok := argv.Value[*written](r)
 	if !ok {
 		return
 	}

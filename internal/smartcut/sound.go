@@ -110,7 +110,7 @@ func (t track) tags(n int) []argv.Atom {
 	if l := t.stream.Language; l != "" {
 		args = append(args, argv.Word(fmt.Sprintf("-metadata:s:a:%d", n)), argv.Word("language="+l))
 	}
-	if l := tag(t.stream.Title); l != "" {
+	if l := ffmpeg.TagText(t.stream.Title); l != "" {
 		args = append(args, argv.Word(fmt.Sprintf("-metadata:s:a:%d", n)), argv.Word("title="+l))
 	}
 	if d := disposition(t.stream.Disposition); d != "" {

@@ -53,11 +53,6 @@ func readTimes(r io.Reader) (any, error) {
 	return list, lines.Err()
 }
 
-func ignore(r io.Reader) (any, error) {
-	_, err := io.Copy(io.Discard, r)
-	return nil, err
-}
-
 // written is what the packets of the output say: the times of all, and one digest for
 // each piece, of what its packets hold.
 type written struct {

@@ -46,3 +46,16 @@ func (p Param) Word() string {
 	}
 	return w
 }
+
+// Shell joins words as a POSIX shell reads them, so that a person can see where each
+// begins.
+func Shell(words []string) string {
+	shown := make([]string, len(words))
+	for i, w := range words {
+		shown[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`;&|<>()*?[]{}!#~") {
+			shown[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(shown, " ")
+}

@@ -212,7 +212,7 @@ func (c *captioning) graph() graph.Graph {
 		Sources: []graph.Source{c.file.AsSource()},
 		Clips:   []graph.Clip{{}},
 		Picture: &graph.Picture{Copy: c.in.Mode == "mux"},
-		Keep:    graph.Keep{Subtitles: true, Chapters: true, Cover: true, Data: true, Timecode: true},
+		Keep:    graph.Keep{Subtitles: true, Chapters: true, Cover: true, Timecode: true},
 		Target:  c.target,
 	}
 	if len(c.file.Media.AudioStreams()) > 0 {

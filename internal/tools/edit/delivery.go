@@ -88,7 +88,7 @@ func (e *delivery) copy(d *ffmpeg.Document) error {
 	if len(d.AudioStreams()) > 0 {
 		e.graph.Sound = &graph.Sound{Copy: true}
 	}
-	e.graph.Keep = graph.Keep{Subtitles: true, Chapters: true, Cover: true, Data: true, Timecode: true, Metadata: graph.PrivateTags}
+	e.graph.Keep = graph.Keep{Subtitles: true, Chapters: true, Cover: true, Timecode: true, Metadata: graph.PrivateTags}
 	if e.graph.Picture == nil && e.graph.Sound == nil {
 		return cutroom.Errorf(cutroom.Invalid, "the file has neither a video nor an audio stream").WithHint("give a recording")
 	}

@@ -86,7 +86,7 @@ func planLoudnessApply(f tool.Facts, in LoudnessApplyInput) (tool.Plan, error) {
 	g := graph.Graph{
 		Sources: []graph.Source{file.AsSource()}, Clips: []graph.Clip{{}}, Target: target,
 		Sound: &graph.Sound{Stream: in.AudioStream, Loudness: &graph.Loudness{LUFS: in.LUFS, TruePeak: in.TP, Range: in.LRA}},
-		Keep:  graph.Keep{Subtitles: true, Chapters: true, Cover: true, Data: true, Timecode: true},
+		Keep:  graph.Keep{Subtitles: true, Chapters: true, Cover: true, Timecode: true},
 	}
 	if v := file.Media.FirstVideo(); v != nil && !v.Video.StillImage && graph.HoldsPicture(target.Container) {
 		g.Picture = &graph.Picture{Copy: true}
