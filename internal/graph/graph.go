@@ -107,7 +107,7 @@ const (
 // Keep says which other streams and facts of the (first) source stay.
 type Keep struct {
 	Subtitles, Chapters, Cover, Timecode bool
-	Metadata                                   Metadata
+	Metadata                             Metadata
 	// Mux adds subtitle files of the private folder as tracks.
 	Mux []Track
 }
