@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +50,7 @@ func (a *App) runPlan(ctx context.Context, plan planFile, c *calling) error {
 // undry takes the wish for a dry run out of a request.
 func undry(input json.RawMessage) []byte {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil || !slices.Contains([]string{"true"}, string(members["dry_run"])) {
+	if json.Unmarshal(input, &members) != nil || string(members["dry_run"]) != "true" {
 		return input
 	}
 	delete(members, "dry_run")

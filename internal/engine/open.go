@@ -26,13 +26,9 @@ func (k *call) open(ctx context.Context) error {
 	err := eachPath(reflect.ValueOf(k.in), func(v any) error {
 		switch v := v.(type) {
 		case plainPath:
-			err := bad.keep(ctx, string(v), k.openFile(ctx, string(v), false))
-			if err == nil && len(k.inputs) > 0 && k.inputs[len(k.inputs)-1].Text == string(v) {
-				k.inputs[len(k.inputs)-1].Plain = true
-			}
-			return err
+			return bad.keep(ctx, string(v), k.openFile(ctx, string(v), tool.Input{Plain: true}))
 		case cutroom.InPath:
-			return bad.keep(ctx, string(v), k.openFile(ctx, string(v), false))
+			return bad.keep(ctx, string(v), k.openFile(ctx, string(v), tool.Input{}))
 		case cutroom.Source:
 			return k.openSource(ctx, v)
 		case cutroom.ArtifactRef:
@@ -152,7 +148,7 @@ func eachPath(v reflect.Value, visit func(any) error) error {
 func (k *call) openSource(ctx context.Context, s cutroom.Source) error {
 	switch s.Kind {
 	case cutroom.LocalFile:
-		return k.openFile(ctx, s.Value, false)
+		return k.openFile(ctx, s.Value, tool.Input{})
 	case cutroom.Transcript:
 		d := cutroom.DigestOf([]byte(s.Value))
 		k.add(tool.Input{Text: "transcript", Digest: d, Source: d, Size: int64(len(s.Value)), Inline: true, Content: s.Value}, nil,
@@ -181,7 +177,8 @@ func (k *call) addSource(src stage.Source) {
 	}
 }
 
-func (k *call) openFile(ctx context.Context, text string, beside bool) error {
+// openFile opens a file and adds it; in says what is known of it by the way it was named.
+func (k *call) openFile(ctx context.Context, text string, in tool.Input) error {
 	f, locator, err := k.e.openBeneath(k.Principal, text)
 	if err != nil {
 		return err
@@ -196,7 +193,8 @@ func (k *call) openFile(ctx context.Context, text string, beside bool) error {
 		f.Close()
 		return err
 	}
-	k.add(tool.Input{Text: text, Name: filepath.Base(locator), Locator: locator, Digest: digest, Source: digest, Size: id.Size, Beside: beside, Head: head}, f, id,
+	in.Text, in.Name, in.Locator, in.Digest, in.Source, in.Size, in.Head = text, filepath.Base(locator), locator, digest, digest, id.Size, head
+	k.add(in, f, id,
 		stage.Source{Kind: cutroom.LocalFile, SHA256: digest, Size: id.Size, Locator: locator})
 	return nil
 }
@@ -296,7 +294,7 @@ func (k *call) openBeside(ctx context.Context) error {
 		}
 	}
 	for _, name := range k.tool.Beside(k.in, names) {
-		if err := k.openFile(ctx, filepath.Join(filepath.Dir(first), name), true); err != nil {
+		if err := k.openFile(ctx, filepath.Join(filepath.Dir(first), name), tool.Input{Beside: true}); err != nil {
 			return err
 		}
 	}
