@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,7 +123,7 @@ func parseURI(uri string) (run, file string, page int, err error) {
 		return fault()
 	}
 	digits := strings.Trim(run, "0123456789abcdef") == ""
-	if !digits || len(run) < 16 || len(run) > 64 || file != "" && (path.Clean(file) != file || strings.HasPrefix(file, "../") || strings.HasPrefix(file, "/")) {
+	if !digits || len(run) < 16 || len(run) > 64 || file == "." || file != "" && !fs.ValidPath(file) {
 		return fault()
 	}
 	page = 1

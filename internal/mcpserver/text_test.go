@@ -143,6 +143,7 @@ func FuzzParseURI(f *testing.F) {
 	for _, s := range []string{
 		"cutroom://run/0123456789abcdef", "cutroom://run/0123456789abcdef/timeline.md?page=2", "cutroom://run/0123456789abcdef/../x",
 		"cutroom://run/0123456789abcdef/%2e%2e/x", "cutroom://run/0123456789abcdef//etc/passwd", "cutroom://run/x", "file:///etc/passwd", "cutroom://run/0123456789abcdef?page=0",
+		"cutroom://run/0123456789abcdef/..", "cutroom://run/0123456789abcdef/.", "cutroom://run/0123456789abcdef/%ff",
 	} {
 		f.Add(s)
 	}
