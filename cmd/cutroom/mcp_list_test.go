@@ -199,7 +199,7 @@ func TestEveryToolSaysWhatItMayDo(t *testing.T) {
 		if l.Title != e.ToolID || a.Title != e.ToolID || strings.ReplaceAll(e.ToolID, ".", "_") != l.Name || len(l.Description) < 40 {
 			t.Errorf("%s: titles %q and %q, %q", l.Name, l.Title, a.Title, l.Description)
 		}
-		if a.DestructiveHint == nil || a.OpenWorldHint == nil || *a.DestructiveHint {
+		if a.DestructiveHint == nil || a.OpenWorldHint == nil || *a.DestructiveHint != (e.Risk == tool.HighRisk) {
 			t.Errorf("%s: %+v", l.Name, a)
 			continue
 		}

@@ -42,7 +42,8 @@ type ToolEntry struct {
 	Description        string          `json:"description"`
 	Kind               cutroom.Kind    `json:"kind"`
 	Risk               tool.Risk       `json:"risk"`
-	Replay             tool.Replay     `json:"replay"`
+	Replay             tool.Replay     `json:"replay"` // never: an unknown outcome is queried, not tried again
+	Scope              string          `json:"scope"`  // what an API token has to hold
 	Exact              tool.Exact      `json:"exact"`
 	SideEffects        []string        `json:"side_effects"`
 	NetworkAccess      string          `json:"network_access"`
@@ -120,7 +121,7 @@ func Entry(r *tool.Registry, t *tool.Tool, o ContractOptions) ToolEntry {
 	e := ToolEntry{
 		ToolID: t.Name, ContractVersion: t.Contract, Revision: t.Revision, MCPName: t.MCPName(), Executable: Executable(t),
 		Title: t.Name, Summary: t.Summary, Description: t.Description,
-		Pictures: t.Pictures, Writes: t.Writes(), Rare: t.Rare(), Kind: t.Kind, Risk: t.Risk, Replay: t.Replay, Exact: t.Exact, SideEffects: t.SideEffects(),
+		Pictures: t.Pictures, Writes: t.Writes(), Rare: t.Rare(), Kind: t.Kind, Risk: t.Risk, Replay: t.Replay, Scope: t.Scope, Exact: t.Exact, SideEffects: t.SideEffects(),
 		NetworkAccess: "none", Approval: "none", FilesystemRoots: roots(o.StageRoot),
 		TimeoutSeconds: int(t.Timeout.Seconds()), MaxFrames: t.MaxFrames,
 		SupportedFormats: list(t.Formats), CLIDependencies: dependencies(t), Calls: list(t.Calls), CheckWith: list(t.CheckWith),

@@ -29,6 +29,7 @@ func ToolPage(r *tool.Registry, t *tool.Tool) []byte {
 	}
 	row("over MCP", "`"+e.MCPName+"`")
 	row("kind, risk", fmt.Sprintf("%s, %s", e.Kind, e.Risk))
+	row("replay, scope", fmt.Sprintf("%s, `%s`", e.Replay, e.Scope))
 	row("network", e.NetworkAccess)
 	row("approval", e.Approval)
 	row("time", fmt.Sprintf("%d s", e.TimeoutSeconds))

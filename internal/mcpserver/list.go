@@ -55,10 +55,11 @@ func Translate(e docgen.ToolEntry) *mcp.Tool {
 }
 
 // annotations derive from what a tool may do. A host that runs unattended decides by
-// them, so each hint is stated, and none is nicer than the truth.
+// them, so each hint is stated, and none is nicer than the truth. To replace a file
+// takes a person's approval of that call, so that what writes files only adds some.
 func annotations(e docgen.ToolEntry) *mcp.ToolAnnotations {
 	reads := (e.Kind == cutroom.Read || e.Kind == cutroom.Preview) && !e.Writes
-	destructive, open := false, e.NetworkAccess != "none"
+	destructive, open := e.Risk == tool.HighRisk, e.NetworkAccess != "none"
 	return &mcp.ToolAnnotations{
 		Title: e.Title, ReadOnlyHint: reads, IdempotentHint: e.Replay == tool.ReplaySafe,
 		DestructiveHint: &destructive, OpenWorldHint: &open,

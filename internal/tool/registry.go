@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ func (f *Family) Tools() []*Tool {
 }
 
 func byName(a, b *Tool) int { return strings.Compare(a.Name, b.Name) }
+
+// scopeForm is how the scope of a token is written.
+var scopeForm = regexp.MustCompile(`^[a-z][a-z_]*:[a-z][a-z0-9_.]*$`)
 
 // Registry is a checked set of families.
 type Registry struct {
@@ -88,6 +92,15 @@ func (t *Tool) check(fault func(string, ...any)) {
 	}
 	if !slices.Contains(cutroom.Kinds, t.Kind) {
 		fault("kind %q is unknown", t.Kind)
+	}
+	if !slices.Contains([]Risk{LowRisk, MediumRisk, HighRisk}, t.Risk) || !slices.Contains([]Replay{ReplaySafe, ReplayNever}, t.Replay) {
+		fault("risk %q or replay %q is unknown", t.Risk, t.Replay)
+	}
+	if !scopeForm.MatchString(t.Scope) {
+		fault("the scope %q is not of the form word:word", t.Scope)
+	}
+	if t.Kind == cutroom.Approve && t.Replay == ReplaySafe {
+		fault("a decision is never made twice: it cannot be replay safe")
 	}
 	if t.Summary == "" || strings.HasSuffix(t.Summary, ".") || t.Description == "" {
 		fault("it needs a summary without full stop and a description")

@@ -58,8 +58,9 @@ type Spec[In, Out any] struct {
 	Summary     string // one line, no full stop
 	Description string // what it is for, when to use it; the first sentence sells it
 	Kind        cutroom.Kind
-	Risk        Risk   // default low
-	Replay      Replay // default safe
+	Risk        Risk   // derived when empty: see [Add]
+	Replay      Replay // derived when empty: see [Add]
+	Scope       string // what an API token has to hold; default tool:<id>
 	Exact       Exact
 	Revision    int // raised when the same input would give another result
 	Contract    string
@@ -103,6 +104,7 @@ type Tool struct {
 	Kind                       cutroom.Kind
 	Risk                       Risk
 	Replay                     Replay
+	Scope                      string
 	Exact                      Exact
 	Revision                   int
 	Contract                   string
@@ -142,11 +144,17 @@ const (
 
 // Add registers s in f. It is called from a package variable; what is wrong with
 // s is reported by [NewRegistry], with the file at fault.
+//
+// What s leaves open of its authority is derived. Risk: high when it reaches out or
+// decides, medium when it writes, else low. Replay: never when what it did cannot be
+// read back from the stage (it reaches out, decides, or does something unrecorded),
+// else safe.
 func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
 	_, file, _, _ := runtime.Caller(1)
 	t := &Tool{
 		Name: s.Name, Summary: s.Summary, Description: s.Description, Kind: s.Kind,
-		Risk: or(s.Risk, LowRisk), Replay: or(s.Replay, ReplaySafe), Exact: s.Exact,
+		Risk: or(s.Risk, riskOf(s.Kind, s.Network)), Replay: or(s.Replay, replayOf(s.Kind, s.Network, s.Live)),
+		Scope: or(s.Scope, "tool:"+s.Name), Exact: s.Exact,
 		Revision: s.Revision, Contract: or(s.Contract, f.Contract), Short: s.Short, Network: s.Network, Live: s.Live, Pictures: s.Pictures,
 		Needs: s.Needs, Calls: s.Calls, CheckWith: s.CheckWith, Formats: s.Formats,
 		MaxFrames: s.MaxFrames, Timeout: s.Timeout,
@@ -197,6 +205,29 @@ func (t *Tool) optional(set bool, install func()) {
 	if set {
 		install()
 	}
+}
+
+func riskOf(kind cutroom.Kind, network bool) Risk {
+	switch {
+	case network, kind == cutroom.Approve:
+		return HighRisk
+	case kind == cutroom.Execute:
+		return MediumRisk
+	}
+	return LowRisk
+}
+
+func replayOf(kind cutroom.Kind, network, live bool) Replay {
+	switch kind {
+	case cutroom.Read, cutroom.Preview:
+		return ReplaySafe
+	case cutroom.Approve:
+		return ReplayNever
+	}
+	if network || live {
+		return ReplayNever
+	}
+	return ReplaySafe // the stage's record answers
 }
 
 func or[T comparable](a, b T) T {

@@ -221,3 +221,34 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// What a tool may do says how a call of it is treated; what its author says wins.
+func TestAuthorityIsDerived(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		kind          cutroom.Kind
+		network, live bool
+		said          Risk
+		risk          Risk
+		replay        Replay
+	}{
+		{kind: cutroom.Read, risk: LowRisk, replay: ReplaySafe},
+		{kind: cutroom.Read, live: true, risk: LowRisk, replay: ReplaySafe},
+		{kind: cutroom.Read, network: true, risk: HighRisk, replay: ReplaySafe},
+		{kind: cutroom.Preview, risk: LowRisk, replay: ReplaySafe},
+		{kind: cutroom.Propose, risk: LowRisk, replay: ReplaySafe},
+		{kind: cutroom.Propose, live: true, risk: LowRisk, replay: ReplayNever},
+		{kind: cutroom.Approve, risk: HighRisk, replay: ReplayNever},
+		{kind: cutroom.Execute, risk: MediumRisk, replay: ReplaySafe},
+		{kind: cutroom.Execute, live: true, risk: MediumRisk, replay: ReplayNever},
+		{kind: cutroom.Execute, network: true, risk: HighRisk, replay: ReplayNever},
+		{kind: cutroom.Execute, network: true, said: MediumRisk, risk: MediumRisk, replay: ReplayNever},
+	}
+	for _, r := range rows {
+		f := NewFamily("tool", "Tools", "1.0.0")
+		got := Add(f, Spec[request, answer]{Name: "tool.tool_test", Kind: r.kind, Network: r.network, Live: r.live, Risk: r.said})
+		if got.Risk != r.risk || got.Replay != r.replay || got.Scope != "tool:tool.tool_test" {
+			t.Errorf("%+v: got %s, %s, %s", r, got.Risk, got.Replay, got.Scope)
+		}
+	}
+}

@@ -14,6 +14,8 @@ var Cancel = tool.Add(Family, tool.Spec[CancelInput, Output]{
 	Summary:     "Stop a job",
 	Description: "Stop a job that is not needed any more, with every program it runs. What other calls recorded stays; a job that ended stays as it is.",
 	Kind:        cutroom.Execute,
+	Risk:        tool.LowRisk,
+	Replay:      tool.ReplaySafe, // a job that ended stays ended
 	Exact:       tool.EnvironmentDependent,
 	Revision:    1,
 	Live:        true,

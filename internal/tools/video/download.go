@@ -16,8 +16,6 @@ var Download = tool.Add(Family, tool.Spec[DownloadInput, DownloadOutput]{
 	Summary:     "Fetch a recording from one approved address",
 	Description: "Fetch a recording from an absolute http(s) address. It needs a person's live approval bound to that very destination, and the destination-bound executor. The address is checked before anything else: no user name in it, no private or local host, ports 80 and 443 only.",
 	Kind:        cutroom.Execute,
-	Risk:        tool.MediumRisk,
-	Replay:      tool.ReplayNever,
 	Exact:       tool.EnvironmentDependent,
 	Revision:    1,
 	Timeout:     900 * time.Second,
