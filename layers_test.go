@@ -95,6 +95,7 @@ var homes = []home{
 	{"github.com/modelcontextprotocol/go-sdk", "internal/mcpserver cmd/cutroom attest tests", "the protocol of agents' hosts"},
 	{"github.com/riverqueue/river", "internal/job", "the durable queue"},
 	{"modernc.org/sqlite", "internal/store", "SQLite without cgo"},
+	{"github.com/jackc/pgx/v5", "internal/store tests", "PostgreSQL without cgo"},
 	{"github.com/pressly/goose/v3", "internal/store", "migrations"},
 	{"github.com/tailscale/hujson", "internal/host", "edits JSON with comments and keeps them"},
 	{"github.com/pelletier/go-toml/v2", "internal/host tests", "reads the hosts' TOML"},
