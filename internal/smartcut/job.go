@@ -76,6 +76,7 @@ type Job struct {
 	cuts    []cut
 	tracks  []track
 	runs    []argv.Command // that make the pieces
+	firsts  []opener       // pictures that were changed, in the order of their pieces
 	prober  *ffmpeg.Prober
 	rounds  []round
 	round   int
@@ -164,7 +165,9 @@ func (j *Job) Next() (argv.Command, bool) {
 	case making:
 		return j.runs[0], true
 	case joining:
-		return j.src.join(j.target, j.cuts, j.tracks, j.edits, j.opts.Copy), true
+		c := j.src.join(j.target, j.cuts, j.tracks, j.edits, j.opts.Copy)
+		c.Files = append(c.Files, j.firstFiles()...)
+		return c, true
 	case probing:
 		if c, ok := j.prober.Next(); ok {
 			return c, true
@@ -185,6 +188,7 @@ func (j *Job) Feed(r argv.Result) error {
 	case looking:
 		return j.feedStarts(r)
 	case making:
+		j.takeFirst(r)
 		if j.runs = j.runs[1:]; len(j.runs) == 0 {
 			j.state = joining
 		}
@@ -338,8 +342,7 @@ func (j *Job) divide() error {
 		return j.keep(r, earliest)
 	}
 	for i := range j.cuts {
-		after := i > 0 && last(j.cuts[i-1].pieces).copied
-		j.cuts[i] = j.x.take(j.cuts[i], r, after, earliest)
+		j.cuts[i] = j.x.take(j.cuts[i], r, i > 0, earliest)
 		if j.cuts[i].why != "" && mismatch != "" {
 			return j.giveUp("%s", mismatch)
 		}
@@ -357,10 +360,7 @@ func (j *Job) divide() error {
 func (j *Job) keep(r rules, earliest []ffmpeg.Ticks) error {
 	shown := j.x.shown()
 	for i, c := range j.cuts {
-		c = j.x.snap(c, r, shown, earliest, j.x.last(shown, j.src.video()))
-		if c.why == "" && i > 0 && r.open(c.from) {
-			c.why = "it begins with an open group of pictures, which can follow no other part"
-		}
+		c = j.x.snap(c, r, i > 0, shown, earliest, j.x.last(shown, j.src.video()))
 		if c.why != "" {
 			return j.giveUp("segment %d: %s", i+1, c.why)
 		}

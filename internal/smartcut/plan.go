@@ -23,6 +23,8 @@ type piece struct {
 	frames   int
 	packets  int          // of a copied piece, in decoding order
 	seek     ffmpeg.Ticks // a key frame at or before from
+	broken   bool         // it begins with a CRA picture that follows others: it becomes a BLA picture
+	second   ffmpeg.Ticks // of a broken piece: when the frame of its second packet shows
 	file     string
 	keys     []ffmpeg.Ticks // of a copied piece: when its key frames show
 }
@@ -34,8 +36,10 @@ type rules struct {
 	// least is how many frames an encoded piece has to have, so that it reorders them
 	// as the source does.
 	least int
-	// open reports whether the key frame at a time begins an open group of pictures: then
-	// it has to follow encoded frames, or nothing.
+	// open reports whether the key frame at a time begins an open group of pictures of
+	// HEVC: a CRA picture. Where it follows others it has to become a BLA picture, or a
+	// decoder would number it after those and look for what it does not need
+	// (Rec. ITU-T H.265, 8.1.3 and 8.3.1).
 	open func(pts ffmpeg.Ticks) bool
 	// encodes is set when the codec can be encoded to match.
 	encodes bool
@@ -52,7 +56,7 @@ func (x *index) suffix() []ffmpeg.Ticks {
 }
 
 // take divides the span [from, to) into a head that is encoded, a part that is copied
-// and a tail that is encoded. after says that a copied piece comes right before it.
+// and a tail that is encoded. after says that something comes before it.
 func (x *index) take(c cut, r rules, after bool, earliest []ffmpeg.Ticks) cut {
 	for i, p := range x.packets {
 		if p.pts >= c.to {
@@ -65,7 +69,7 @@ func (x *index) take(c cut, r rules, after bool, earliest []ffmpeg.Ticks) cut {
 			continue
 		}
 		head := count(c.frames, c.from, p.pts)
-		if !r.fits(head) || head == 0 && after && r.open(p.pts) {
+		if !r.fits(head) {
 			continue
 		}
 		end, m := x.until(i, c, r, earliest)
@@ -74,7 +78,7 @@ func (x *index) take(c cut, r rules, after bool, earliest []ffmpeg.Ticks) cut {
 		}
 		c.pieces = nil
 		c.add(piece{from: c.from, to: p.pts, seek: x.before(c.from)})
-		c.add(piece{copied: true, from: p.pts, to: end, packets: m, seek: p.pts, keys: x.keys(i, end)})
+		c.add(x.copied(i, end, m, r, after || head > 0))
 		c.add(piece{from: end, to: c.to, seek: x.before(end)})
 		return c
 	}
@@ -86,6 +90,20 @@ func (x *index) take(c cut, r rules, after bool, earliest []ffmpeg.Ticks) cut {
 
 // later reports whether nothing from packet i on shows before t.
 func (x *index) later(i int, t ffmpeg.Ticks) bool { return x.packets[i].dts >= t }
+
+// copied is the piece of m packets that is copied from packet i on, up to end. after
+// says that others come before it.
+func (x *index) copied(i int, end ffmpeg.Ticks, m int, r rules, after bool) piece {
+	start := x.packets[i].pts
+	p := piece{copied: true, from: start, to: end, packets: m, seek: start, keys: x.keys(i, end), broken: after && r.open(start)}
+	for _, next := range x.packets[i+1:] {
+		if next.pts > start { // else it is a leading picture
+			p.second = next.pts
+			break
+		}
+	}
+	return p
+}
 
 func (r rules) fits(frames int) bool {
 	return frames == 0 || r.encodes && frames >= r.least

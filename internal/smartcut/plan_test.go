@@ -1,6 +1,7 @@
 package smartcut
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -94,8 +95,8 @@ func TestSnap(t *testing.T) {
 		a := rapid.IntRange(0, len(shown)-1).Draw(t, "first")
 		b := rapid.IntRange(a, len(shown)-1).Draw(t, "last")
 		asked := cut{from: shown[a], to: shown[b] + x.packets[0].dur, frames: shown[a : b+1]}
-		r := rules{begin: func(ffmpeg.Ticks) bool { return true }}
-		c := x.snap(asked, r, shown, x.suffix(), x.packets[0].dur)
+		r := rules{begin: func(ffmpeg.Ticks) bool { return true }, open: func(ffmpeg.Ticks) bool { return false }}
+		c := x.snap(asked, r, false, shown, x.suffix(), x.packets[0].dur)
 		if c.why != "" {
 			t.Fatal(c.why)
 		}
@@ -127,12 +128,45 @@ func FuzzReadIndex(f *testing.F) {
 func FuzzReadWritten(f *testing.F) {
 	f.Add("#tb 0: 1/1000\n0, 0, 0, 33, 100, abcd\n0, 33, 66, 33, 100, 0x12\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		v, err := readWritten([]int{1, 2})(strings.NewReader(text))
+		v, err := readWritten([]share{{1, false}, {2, true}})(strings.NewReader(text))
 		if w, ok := v.(*written); err == nil && (!ok || len(w.digests) > 2 || !slices.IsSorted(w.times)) {
 			t.Fatalf("%+v", v)
 		}
 		if _, err := readHeard(strings.NewReader(text)); err != nil {
 			return
+		}
+	})
+}
+
+// TestBreakLink: a CRA picture becomes a BLA picture, byte for byte otherwise the same.
+func TestBreakLink(t *testing.T) {
+	t.Parallel()
+	of := func(sps, slice byte) []byte {
+		return []byte("\x00\x00\x00\x08moof\x00\x00\x00\x17mdat\x00\x00\x00\x03" + string([]byte{sps, 1, 9}) + "\x00\x00\x00\x04" + string([]byte{slice, 1, 0xaf, 0x15}))
+	}
+	got := of(33<<1, 21<<1|1)
+	if err := breakLink(got); err != nil || !bytes.Equal(got, of(33<<1, 18<<1|1)) {
+		t.Errorf("%v: % x", err, got)
+	}
+	for _, bad := range [][]byte{nil, of(33<<1, 19<<1), of(33<<1, 21<<1)[:20], []byte("\x00\x00\x00\x07mdat"), []byte("\x00\x00\x00\x0dmdat\x00\x00\x00\x09\x2a")} {
+		if err := breakLink(bytes.Clone(bad)); err == nil {
+			t.Errorf("% x is taken", bad)
+		}
+	}
+}
+
+func FuzzBreakLink(f *testing.F) {
+	f.Add([]byte("\x00\x00\x00\x08moof\x00\x00\x00\x10mdat\x00\x00\x00\x04\x2a\x01\xaf\x15"))
+	f.Add([]byte("\x00\x00\x00\x01mdat\x00\x00\x00\x00\x00\x00\x00\x18\x00\x00\x00\x04\x2a\x01\xaf\x15"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		was := bytes.Clone(data)
+		if breakLink(data) != nil {
+			return
+		}
+		for i, b := range data {
+			if b != was[i] && (was[i]>>1&0x3f != unitCRA || b>>1&0x3f != unitBLA || b&0x81 != was[i]&0x81) {
+				t.Fatalf("byte %d was %x and is %x", i, was[i], b)
+			}
 		}
 	})
 }

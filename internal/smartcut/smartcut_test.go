@@ -41,6 +41,7 @@ var classes = []class{
 	{name: "h264-mkv", file: "s.mp4", picture: "-c:v libx264 -g 60 -bf 3", sound: "-c:a aac", to: "mkv"},
 	{name: "hevc", file: "s.mp4", picture: "-c:v libx265 -tag:v hvc1 -x265-params log-level=error:no-open-gop=1:keyint=60", sound: "-c:a aac"},
 	{name: "hevc-open", file: "s.mp4", picture: "-c:v libx265 -tag:v hvc1 -x265-params log-level=error:open-gop=1:keyint=48:min-keyint=48", sound: "-c:a aac"},
+	{name: "hevc-open-long", file: "s.mkv", picture: "-c:v libx265 -x265-params log-level=error:open-gop=1:keyint=109:min-keyint=109:scenecut=0", sound: "-c:a aac", to: "mp4"},
 	{name: "hevc-main10", file: "s.mkv", picture: "-c:v libx265 -pix_fmt yuv420p10le -x265-params log-level=error:no-open-gop=1:keyint=60", sound: "-c:a flac"},
 	{name: "vp9", file: "s.webm", picture: "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M -g 60", sound: "-c:a libopus"},
 	{name: "vp8", file: "s.webm", picture: "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M -g 60", sound: "-c:a libvorbis"},

@@ -61,8 +61,14 @@ type written struct {
 	extra   int // packets beyond the planned
 }
 
-// readWritten reads the output's picture packets, of which the n-th piece has counts[n].
-func readWritten(counts []int) argv.Consumer {
+// share is how many packets a piece has, and whether the first of them was changed.
+type share struct {
+	packets int
+	broken  bool
+}
+
+// readWritten reads the output's picture packets, of which the n-th piece has shares[n].
+func readWritten(shares []share) argv.Consumer {
 	return func(r io.Reader) (any, error) {
 		w := &written{}
 		lines := bufio.NewScanner(r)
@@ -74,12 +80,12 @@ func readWritten(counts []int) argv.Consumer {
 				continue
 			}
 			w.times = append(w.times, ffmpeg.Ticks(l.pts))
-			if piece == len(counts) {
+			if piece == len(shares) {
 				w.extra++
 				continue
 			}
-			fold(sum, l)
-			if seen++; seen == counts[piece] {
+			fold(sum, l, shares[piece].broken && seen == 0)
+			if seen++; seen == shares[piece].packets {
 				w.digests = append(w.digests, digest(sum))
 				sum = sha256.New()
 				piece, seen = piece+1, 0
@@ -97,21 +103,30 @@ type original struct {
 }
 
 // readOriginal reads the packets of a copied piece in the source.
-func readOriginal(r io.Reader) (any, error) {
-	var o original
-	sum := sha256.New()
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		if l, ok := parseLine(lines.Text()); ok {
-			fold(sum, l)
-			o.count++
+func readOriginal(broken bool) argv.Consumer {
+	return func(r io.Reader) (any, error) {
+		var o original
+		sum := sha256.New()
+		lines := bufio.NewScanner(r)
+		for lines.Scan() {
+			if l, ok := parseLine(lines.Text()); ok {
+				fold(sum, l, broken && o.count == 0)
+				o.count++
+			}
 		}
+		o.digest = digest(sum)
+		return o, lines.Err()
 	}
-	o.digest = digest(sum)
-	return o, lines.Err()
 }
 
-func fold(h hash.Hash, l line) { fmt.Fprintf(h, "%d %s\n", l.size, l.hash) }
+// fold adds a packet to a digest: of one that was changed its size. What that shows is
+// compared when it is decoded.
+func fold(h hash.Hash, l line, changed bool) {
+	if changed {
+		l.hash = "changed"
+	}
+	fmt.Fprintf(h, "%d %s\n", l.size, l.hash)
+}
 
 func digest(h hash.Hash) string { return fmt.Sprintf("%x", h.Sum(nil)) }
 
@@ -224,7 +239,7 @@ func (s Source) compare(t Target, r round, n int, cuts []cut, tracks []track) ar
 		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("%d:%d", in, v.Index), "-c:v", "copy", "-bsf:v", fmt.Sprintf("noise=drop='lt(pts,%d)',%s", p.from, s.slices()),
 			"-frames:v", strconv.Itoa(p.packets), "-f", "framehash", "-hash", "md5")...)
 		outputs = append(outputs, argv.Pipe(len(consume)))
-		consume = append(consume, readOriginal)
+		consume = append(consume, readOriginal(p.broken))
 		in++
 	}
 	if n == 0 {
@@ -245,17 +260,17 @@ func (s Source) compare(t Target, r round, n int, cuts []cut, tracks []track) ar
 func (s Source) packets(cuts []cut, tracks []track, in, pipe int) (outputs []argv.Atom, readers []argv.Consumer) {
 	outputs = argv.Words("-map", fmt.Sprintf("%d:v:0", in), "-c:v", "copy", "-bsf:v", s.slices(), "-f", "framehash", "-hash", "md5")
 	outputs = append(outputs, argv.Pipe(pipe))
-	var counts []int
+	var shares []share
 	for _, c := range cuts {
 		for _, p := range c.pieces {
 			if p.copied {
-				counts = append(counts, p.packets)
+				shares = append(shares, share{p.packets, p.broken})
 			} else {
-				counts = append(counts, p.frames)
+				shares = append(shares, share{p.frames, false})
 			}
 		}
 	}
-	readers = []argv.Consumer{readWritten(counts)}
+	readers = []argv.Consumer{readWritten(shares)}
 	if len(tracks) > 0 {
 		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("%d:a", in), "-c:a", "copy", "-f", "framecrc")...)
 		outputs = append(outputs, argv.Pipe(pipe+1))

@@ -13,8 +13,8 @@ import (
 
 // snap makes a cut of copied packets only: it begins with the key frame at or before
 // its first frame, and ends where no frame that is copied needs one that is not, at its
-// last frame or soon behind it.
-func (x *index) snap(c cut, r rules, shown, earliest []ffmpeg.Ticks, step ffmpeg.Ticks) cut {
+// last frame or soon behind it. after says that something comes before it.
+func (x *index) snap(c cut, r rules, after bool, shown, earliest []ffmpeg.Ticks, step ffmpeg.Ticks) cut {
 	first := -1
 	for i, p := range x.packets {
 		if p.key && !p.discard && p.pts <= c.from && r.begin(p.pts) && (first < 0 || p.pts > x.packets[first].pts) {
@@ -48,7 +48,7 @@ func (x *index) snap(c cut, r rules, shown, earliest []ffmpeg.Ticks, step ffmpeg
 		return c
 	}
 	c.from, c.to, c.frames, c.pieces = start, end, shown[a:b], nil
-	c.add(piece{copied: true, from: start, to: end, packets: m, seek: start, keys: x.keys(first, end)})
+	c.add(x.copied(first, end, m, r, after))
 	return c
 }
 
