@@ -1,0 +1,139 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// JSON returns doc with every secret masked: in texts, in names, and whatever text stands
+// under a name that is a secret's. A document without one comes back as it is, byte for
+// byte; what is valid JSON stays so, with the same names and values. What is no JSON is
+// taken for text.
+func (r *Redactor) JSON(doc []byte) []byte {
+	if !json.Valid(doc) {
+		text := string(doc)
+		if safe := r.Text(text); safe != text {
+			return []byte(safe)
+		}
+		return doc
+	}
+	w := walker{r: r, doc: doc}
+	for w.at < len(doc) {
+		w.next()
+	}
+	if w.out == nil {
+		return doc
+	}
+	return append(w.out, doc[w.kept:]...)
+}
+
+// walker goes through a valid document.
+type walker struct {
+	r      *Redactor
+	doc    []byte
+	at     int
+	out    []byte // what was written so far; nil while nothing changed
+	kept   int    // doc up to here is in out
+	levels []level
+}
+
+// level is an object or an array that is open.
+type level struct {
+	object bool
+	value  bool // a name was read: a value follows
+	secret bool // that name is a secret's; of an array, the name that it has
+	names  map[string]bool
+}
+
+func (w *walker) next() {
+	top := len(w.levels) - 1
+	switch w.doc[w.at] {
+	case '{':
+		w.levels = append(w.levels, level{object: true})
+	case '[':
+		w.levels = append(w.levels, level{secret: top >= 0 && w.levels[top].secret})
+	case '}', ']':
+		w.levels = w.levels[:top]
+	case ',':
+		if w.levels[top].object {
+			w.levels[top].value, w.levels[top].secret = false, false
+		}
+	case ':':
+		w.levels[top].value = true
+	case '"':
+		w.text()
+		return
+	}
+	w.at++
+}
+
+// text masks the string that begins here.
+func (w *walker) text() {
+	from := w.at
+	end := from + 1
+	for ; w.doc[end] != '"'; end++ {
+		if w.doc[end] == '\\' {
+			end++
+		}
+	}
+	w.at = end + 1
+	raw := w.doc[from:w.at]
+	plain := string(raw[1 : len(raw)-1])
+	if bytes.IndexByte(raw, '\\') >= 0 && json.Unmarshal(raw, &plain) != nil {
+		return // json.Valid accepted it
+	}
+	var l *level
+	if top := len(w.levels) - 1; top >= 0 {
+		l = &w.levels[top]
+	}
+	name := l != nil && l.object && !l.value
+	safe := plain
+	if l != nil && l.secret && !name {
+		if plain != "" && !placeholder(plain) {
+			safe = mask(len(plain))
+		}
+	} else {
+		safe = w.r.Text(plain)
+	}
+	if name {
+		l.secret = secretName(plain)
+		safe = l.unused(safe, safe != plain)
+	}
+	if safe != plain {
+		w.replace(from, safe)
+	}
+}
+
+// unused keeps two names apart that became the same.
+func (l *level) unused(name string, changed bool) string {
+	if !changed {
+		return name
+	}
+	if l.names == nil {
+		l.names = map[string]bool{}
+	}
+	for n := 2; l.names[name]; n++ {
+		name = name + " " + strconv.Itoa(n)
+	}
+	l.names[name] = true
+	return name
+}
+
+func (w *walker) replace(from int, safe string) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(safe) != nil {
+		return // a string always encodes
+	}
+	w.out = append(w.out, w.doc[w.kept:from]...)
+	w.out = append(w.out, bytes.TrimSpace(b.Bytes())...)
+	w.kept = w.at
+}
+
+// secretName reports whether whatever text stands under a name is a secret.
+func secretName(name string) bool {
+	p := plain(name)
+	return endsWith(p, strong) || endsWith(p, weak)
+}

@@ -1,0 +1,105 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	const m = Mask
+	for _, tt := range []struct{ in, want string }{
+		{"password=hunter2", "password=***"},
+		{"password=correct-horse-battery", "password=" + m},
+		{"DB_PASSWORD='correct horse battery'", "DB_PASSWORD='" + m + "'"},
+		{"host=db password=abcdefghijk dbname=x", "host=db password=" + m + " dbname=x"},
+		{"Password: hunter2hunter2", "Password: " + m},
+		{`{"password": "correct horse"}`, `{"password": "` + m + `"}`},
+		{`{\"api_key\":\"abcdefghijk\"}`, `{\"api_key\":\"` + m + `\"}`},
+		{"Authorization: Bearer abc.def-ghi123", "Authorization: Bearer " + m},
+		{"authorization: Basic dXNlcjpwYXNz", "authorization: Basic " + m},
+		{`curl -H "Authorization: Bearer abcdefgh12345" -H "Accept: */*"`, `curl -H "Authorization: Bearer ` + m + `" -H "Accept: */*"`},
+		{"Cookie: sid=1234; theme=dark\nAccept: x", "Cookie: " + m + "\nAccept: x"},
+		{"Set-Cookie: sid=abcdef; HttpOnly", "Set-Cookie: " + m},
+		{"X-Api-Key: abcd1234efgh", "X-Api-Key: " + m},
+		{"https://bob:hunter22@example.com/x", "https://" + m + "@example.com/x"},
+		{"https://x.org/v.mp4?X-Amz-Credential=AKIA%2F1&X-Amz-Signature=0123456789abcdef&e=1", "https://x.org/v.mp4?X-Amz-Credential=***" + "&X-Amz-Signature=" + m + "&e=1"},
+		{"https://x.org/v?token=abcdefghijkl#t=5", "https://x.org/v?token=" + m + "#t=5"},
+		{"https://acc.blob.core/x?sv=2022&sig=abcdefghijkl%3D", "https://acc.blob.core/x?sv=2022&sig=" + m},
+		{"u=https%3A%2F%2Fx%3Ftoken%3Dabcdefghijkl%26t%3D5", "u=https%3A%2F%2Fx%3Ftoken%3D" + m + "%26t%3D5"},
+		{"https://t.example/0123456789abcdef0123456789abcdef/announce", "https://t.example/" + m + "/announce"},
+		{"ghp_abcdefghijklmnopqrstuvwxyz0123456789 was used", m + " was used"},
+		{"key AKIAIOSFODNN7EXAMPLE.", "key " + m + "."},
+		{"sk-proj-abcdefghijklmnop1234", m},
+		{"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest", m + "\nrest"},
+		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def", m},
+		{"--password hunter22", "--password ***"},
+		{"--token=abcdefghijkl", "--token=" + m},
+		{"<password>correct horse</password>", "<password>" + m + "</password>"},
+		{"API key: abcd1234efgh", "API key: " + m},
+		{"the token ghp_abcdefghij… is cut", "the token " + m + "… is cut"},
+		{`"passwd" => "abcdefghijkl"`, `"passwd" => "` + m + `"`},
+	} {
+		if got := Text(tt.in); got != tt.want {
+			t.Errorf("Text(%q)\n got %q\nwant %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestWhatStays(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		"", "=", ":", "://", "password", "password=", "password: ", "token=$TOKEN", "password=<password>", "key: env:NAME",
+		"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "run 9f86d081884c7d65",
+		"00:01:02.500", "01:00:40:00", "12 s – 14 s", ".cutroom/stage/0123456789abcdef/media.watch/0123456789abcdef/0.jpg",
+		"The secret: nobody knew.", "Secret: 12:30 at the bridge", "Password: please", "Cookie: I love them", "Authorization: granted by the chief",
+		"basic understanding of things", "the bearer of bad news arrives", "His token of love: a ring", "skeleton-key", "sk-learn",
+		"highpass=f=80,lowpass=f=12000", "ffmpeg -pass 1 -x264-params keyint=infinite:scenecut=0", "max_tokens: 4096", "keywords: a, b",
+		"https://example.com/watch?v=dQw4w9WgXcQ&t=42", "user@example.com", "file:/proc/self/fd/3", "a==b", "key=value", "signature=detectmode=full",
+		"the bearer token is the first line of /home/x/.local/state/cutroom/keys/http.token", "--token-file /etc/token", "Pass: 12 of 14",
+		"password=***", "password=" + Mask, "Authorization: Bearer " + Mask, "https://" + Mask + "@x.org/?token=" + Mask,
+		strings.Repeat("/9j/4AAQSkZJRgABAQAAAQABAAD/AKIAABCDEFGHIJKLMNOPghp/", 40),
+	} {
+		if got := Text(s); got != s {
+			t.Errorf("Text(%q) = %q", s, got)
+		}
+	}
+}
+
+func TestKnownValues(t *testing.T) {
+	t.Parallel()
+	r := New(func() []string { return []string{"s3cr3t/with+signs&\"quotes\"", "hunter2", "swordfish-and-chips"} })
+	for _, tt := range []struct{ in, want string }{
+		{"it is s3cr3t/with+signs&\"quotes\" here", "it is " + Mask + " here"},
+		{"x=s3cr3t%2Fwith%2Bsigns%26%22quotes%22", "x=" + Mask},
+		{"x=s3cr3t%2fwith%2bsigns%26%22quotes%22", "x=" + Mask},
+		{`{"a":"s3cr3t/with+signs&\"quotes\""}`, `{"a":"` + Mask + `"}`},
+		{`{"a":"s3cr3t/with+signs\u0026\"quotes\""}`, `{"a":"` + Mask + `"}`},
+		{"hunter2 and hunter22 and xhunter2", "*** and hunter22 and xhunter2"},
+		{"dXNlcjpzd29yZGZpc2gtYW5kLWNoaXBz", "dXNlcjp" + Mask},
+		{"cut off: swordfish-and…", "cut off: " + Mask + "…"},
+	} {
+		if got := r.Text(tt.in); got != tt.want {
+			t.Errorf("Text(%q)\n got %q\nwant %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ in, want string }{
+		{`{"a":"fine","n":1.50,"b":[1, "two"]}`, `{"a":"fine","n":1.50,"b":[1, "two"]}`},
+		{`{"password":"x y z","n":2}`, `{"password":"***","n":2}`},
+		{`{"cookies":["abcdefghijkl",{"name":"b"}], "c":"d"}`, `{"cookies":["[redacted]",{"name":"b"}], "c":"d"}`},
+		{`{"note":"Cookie: sid=1234567890; b=2\nmore \"quoted\""}`, `{"note":"Cookie: [redacted]\nmore \"quoted\""}`},
+		{`{"https://bob:hunter22@x.org":1,"https://eve:hunter22@x.org":2}`, `{"https://[redacted]@x.org":1,"https://[redacted]@x.org 2":2}`},
+		{`"ghp_abcdefghijklmnopqrstuvwxyz0123456789"`, `"[redacted]"`},
+		{`{"password":null,"token":{"secret":"abcdefghijklm"}}`, `{"password":null,"token":{"secret":"[redacted]"}}`},
+		{`not json, password=hunter22`, `not json, password=***`},
+	} {
+		if got := string(JSON([]byte(tt.in))); got != tt.want {
+			t.Errorf("JSON(%s)\n got %s\nwant %s", tt.in, got, tt.want)
+		}
+	}
+}
