@@ -9,6 +9,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/docgen"
+	"cutroom/internal/policy"
 	"cutroom/internal/setup"
 	"cutroom/internal/tool"
 )
@@ -68,7 +69,7 @@ func (a *App) listed() ([]*tool.Tool, error) {
 	who := a.principal()
 	var listed []*tool.Tool
 	for _, t := range a.registry.Tools() {
-		if p.Lists(who, t.Name) {
+		if p.Lists(who, policy.Tool{Name: t.Name, Scope: t.Scope}) && p.Ceiling(who, t.Kind).Effect == policy.Allow {
 			listed = append(listed, t)
 		}
 	}

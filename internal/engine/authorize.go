@@ -9,6 +9,41 @@ import (
 	"cutroom/internal/tool"
 )
 
+// lists says whether a tool exists for a principal.
+func (e *Engine) lists(who cutroom.Principal, name string) bool {
+	t := policy.Tool{Name: name}
+	if known, ok := e.Registry.Find(name); ok {
+		t = policy.Tool{Name: known.Name, Scope: known.Scope}
+	}
+	return e.Policy.Lists(who, t)
+}
+
+// Offered is the first guard, and the second: the tool of that name as a principal may
+// call it. What is not in its allow-list is not_found, what is above its ceiling denied.
+func (e *Engine) Offered(who cutroom.Principal, name string) (*tool.Tool, error) {
+	t, ok := e.Registry.Find(name)
+	if !ok || !e.lists(who, t.Name) {
+		err := cutroom.Errorf(cutroom.NotFound, "there is no tool %q", name)
+		if near := e.Registry.Nearest(name); near != "" && e.lists(who, near) {
+			return nil, err.WithHint("did you mean %s? `cutroom tool list` shows all", near)
+		}
+		return nil, err.WithHint("`cutroom tool list` shows all")
+	}
+	if err := e.ceiling(who, t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// ceiling refuses a tool whose kind is above what the principal may do.
+func (e *Engine) ceiling(who cutroom.Principal, t *tool.Tool) error {
+	if d := e.Policy.Ceiling(who, t.Kind); d.Effect != policy.Allow {
+		return cutroom.Errorf(cutroom.Denied, "%s: %s", t.Name, d.Reason).
+			WithHint("a person can run it, or raise %s.kinds in cutroom.yaml", who.Role)
+	}
+	return nil
+}
+
 // authorize is step 5. An ask is answered with needs_approval: the store of
 // approvals is not part of this installation yet, so no call that needs one runs.
 func (k *call) authorize(context.Context) error {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"cutroom"
-	"cutroom/internal/policy"
 	"cutroom/internal/stage"
 	"cutroom/internal/tool"
 )
@@ -68,24 +67,17 @@ func (k *call) close() {
 // call made by a tool's own body is not looked up in the allow-list again: the
 // spec's Calls are the list.
 func (k *call) find() error {
+	if k.parent == nil {
+		t, err := k.e.Offered(k.Principal, k.Tool)
+		k.tool = t
+		return err
+	}
 	t, ok := k.e.Registry.Find(k.Tool)
-	listed := ok && (k.parent != nil || k.e.Policy.Lists(k.Principal, t.Name))
-	if !listed {
-		err := cutroom.Errorf(cutroom.NotFound, "there is no tool %q", k.Tool)
-		if near := k.e.Registry.Nearest(k.Tool); near != "" && k.e.Policy.Lists(k.Principal, near) {
-			return err.WithHint("did you mean %s? `cutroom tool list` shows all", near)
-		}
-		return err.WithHint("`cutroom tool list` shows all")
-	}
-	if k.parent != nil && !slices.Contains(k.parent.tool.Calls, t.Name) {
-		return cutroom.Errorf(cutroom.Internal, "%s may not call %s", k.parent.tool.Name, t.Name)
-	}
-	if d := k.e.Policy.Ceiling(k.Principal, t.Kind); d.Effect != policy.Allow {
-		return cutroom.Errorf(cutroom.Denied, "%s: %s", t.Name, d.Reason).
-			WithHint("a person can run it, or raise %s.kinds in cutroom.yaml", k.Principal.Role)
+	if !ok || !slices.Contains(k.parent.tool.Calls, t.Name) {
+		return cutroom.Errorf(cutroom.Internal, "%s may not call %s", k.parent.tool.Name, k.Tool)
 	}
 	k.tool = t
-	return nil
+	return k.e.ceiling(k.Principal, t)
 }
 
 // decode is step 3.

@@ -9,11 +9,12 @@ import (
 	"cutroom/internal/tool"
 )
 
-// Tools lists the tools that a principal may see, in order of name. What is not
-// listed does not exist for it.
+// Tools lists the tools that a principal may call, in order of name. What is not
+// listed does not exist for it; what is above its ceiling is not offered.
 func (e *Engine) Tools(who cutroom.Principal) []*tool.Tool {
 	return slices.DeleteFunc(slices.Clone(e.Registry.Tools()), func(t *tool.Tool) bool {
-		return !e.Policy.Lists(who, t.Name)
+		_, err := e.Offered(who, t.Name)
+		return err != nil
 	})
 }
 

@@ -27,7 +27,7 @@ func (e *Engine) Recorded(ctx context.Context, who cutroom.Principal, run string
 	if err != nil {
 		return nil, cutroom.AsError(err)
 	}
-	if !e.Policy.Lists(who, r.Manifest.Tool) {
+	if !e.lists(who, r.Manifest.Tool) {
 		return nil, cutroom.Errorf(cutroom.NotFound, "there is no recorded result %q", run)
 	}
 	return &Recorded{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, JSON: r.Manifest.Output, result: r, engine: e}, nil
@@ -41,7 +41,7 @@ func (e *Engine) Answer(ctx context.Context, who cutroom.Principal, run string) 
 		return nil, cutroom.AsError(err)
 	}
 	t, ok := e.Registry.Find(r.Manifest.Tool)
-	if !ok || !e.Policy.Lists(who, t.Name) {
+	if !ok || !e.lists(who, t.Name) {
 		return nil, cutroom.Errorf(cutroom.NotFound, "there is no recorded result %q", run)
 	}
 	k.tool, k.name = t, r.Name()
@@ -111,7 +111,7 @@ type Told struct {
 func (e *Engine) Newest(ctx context.Context, who cutroom.Principal, max int) []Told {
 	var all []Told
 	for r, err := range e.Stage.List(ctx) {
-		if err != nil || !e.Policy.Lists(who, r.Manifest.Tool) {
+		if err != nil || !e.lists(who, r.Manifest.Tool) {
 			continue
 		}
 		t := Told{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, Created: r.Manifest.Created}

@@ -11,7 +11,6 @@ package mcpserver
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -97,7 +96,10 @@ func (s *server) methods(next mcp.MethodHandler) mcp.MethodHandler {
 		switch r := req.(type) {
 		case *mcp.CallToolRequest:
 			if err := s.known(r.Params.Name); err != nil {
-				return nil, err
+				if cutroom.AsError(err).Code == cutroom.Denied {
+					return s.failed(err, r.Params.Arguments), nil
+				}
+				return nil, protocolError(err)
 			}
 		case *mcp.ReadResourceRequest:
 			// The library repeats an address that is no resource's, however long.
@@ -115,12 +117,14 @@ func (s *server) methods(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// known refuses a tool that does not exist for the caller, and names the nearest.
+// known is the guard before a call: it refuses a tool that does not exist for the
+// caller, and names the nearest, or that is above its ceiling.
 func (s *server) known(name string) error {
-	visible := s.Engine.Tools(s.Principal)
-	if slices.ContainsFunc(visible, func(t *tool.Tool) bool { return t.MCPName() == name }) {
-		return nil
+	t, err := s.Engine.Offered(s.Principal, name)
+	if err == nil && t.MCPName() == name || err != nil && cutroom.AsError(err).Code == cutroom.Denied {
+		return err
 	}
+	visible := s.Engine.Tools(s.Principal)
 	names := make([]string, len(visible))
 	for i, t := range visible {
 		names[i] = t.MCPName()
@@ -129,5 +133,5 @@ func (s *server) known(name string) error {
 	if near := tool.Nearest(name, names); near != "" {
 		e = e.WithHint("did you mean %s?", near)
 	}
-	return protocolError(e)
+	return e
 }
