@@ -106,7 +106,7 @@ func (j *Decode) Next() (argv.Command, bool) {
 	}
 	if a, n := j.doc.AudioStreams(), j.opts.Track; n < len(a) && j.opts.Loudness && a[n].Decodable {
 		f := a[n].Audio
-		j.output(j.mapped(a[n]), argv.Words("-c:a", "pcm_f32le", "-f", "f32le"), LoudnessMeter(f.SampleRate, f.Channels, f.Layout))
+		j.output(j.mapped(a[n]), SoundForm("pcm_f32le", "f32le"), LoudnessMeter(f.SampleRate, f.Channels, f.Layout))
 	}
 	j.likeness()
 	if j.opts.Head {
@@ -144,7 +144,7 @@ func (j *Decode) timesOf(s *Stream) {
 		j.output(j.mapped(s), append(form, argv.Words("-f", "framecrc")...), read)
 	case s.Audio != nil:
 		form := append(argv.Words("-af"), argv.Graph("volume=-36dB"))
-		j.output(j.mapped(s), append(form, argv.Words("-c:a", "pcm_s16le", "-f", "framecrc")...), read)
+		j.output(j.mapped(s), append(form, SoundForm("pcm_s16le", "framecrc")...), read)
 	case s.CodecType == "subtitle" && j.opts.Cues:
 		j.output(j.mapped(s), argv.Words("-c", "copy", "-f", "framecrc"), read)
 	}

@@ -48,6 +48,8 @@ func Listen(step string, rate int, list []Hearing, names []string) (argv.Command
 		if len(granted) > 0 && slices.Contains(cmd.Inputs, h.In) {
 			n, granted = slices.Index(cmd.Inputs, h.In), nil // one file against itself
 		}
+		// No thread of its own for each input: handing packets over costs more than reading.
+		args = append(args, argv.Words("-thread_queue_size", "0")...)
 		args = append(args, h.Format.Input(n)...)
 		cmd.Inputs = append(cmd.Inputs, granted...)
 		end := h.End
@@ -59,10 +61,17 @@ func Listen(step string, rate int, list []Hearing, names []string) (argv.Command
 		chain = strings.TrimSuffix(strings.TrimPrefix(chain, fmt.Sprintf("[0:%d]", s.Index)), "[a]")
 		graph = append(graph, fmt.Sprintf("[%d:%d]%s[a%d]", i, s.Index, chain, i))
 		cmd.Consume = append(cmd.Consume, h.Consume(max(h.Start, s.StartSeconds)))
-		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("[a%d]", i), "-c:a", "pcm_s16le", "-f", "s16le")...)
+		outputs = append(outputs, argv.Words("-map", fmt.Sprintf("[a%d]", i))...)
+		outputs = append(outputs, SoundForm("pcm_s16le", "s16le")...)
 		outputs = append(outputs, argv.Pipe(i+1))
 	}
 	args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(graph, ";")))
 	cmd.Args = append(args, outputs...)
 	return cmd, nil
+}
+
+// SoundForm is how sound goes to a consumer: in that codec and format, written when a
+// buffer is full. Packet by packet, as ffmpeg writes to pipes, costs as much as decoding.
+func SoundForm(codec, format string) []argv.Atom {
+	return argv.Words("-c:a", codec, "-f", format, "-flush_packets", "0")
 }

@@ -161,7 +161,8 @@ func (m *Measure) Next() (argv.Command, bool) {
 	if m.audio != nil {
 		graph = append(graph, m.soundGraph())
 		consume = append(consume, m.readSound)
-		outputs = append(outputs, argv.Words("-map", "[a]", "-c:a", "pcm_f32le", "-f", "f32le")...)
+		outputs = append(outputs, argv.Words("-map", "[a]")...)
+		outputs = append(outputs, SoundForm("pcm_f32le", "f32le")...)
 		outputs = append(outputs, argv.Pipe(len(consume)-1))
 	}
 	args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(graph, ";")))

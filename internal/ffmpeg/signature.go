@@ -89,7 +89,7 @@ func CourseFilter() string {
 }
 
 // CourseForm are the options of an output that carries a course.
-func CourseForm() []argv.Atom { return argv.Words("-c:a", "pcm_s16le", "-f", "s16le") }
+func CourseForm() []argv.Atom { return SoundForm("pcm_s16le", "s16le") }
 
 // ReadCourse reads one: it returns a [Course].
 func ReadCourse(r io.Reader) (any, error) {

@@ -281,7 +281,8 @@ func compileLevel(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities, set *sett
 	c.chains = append(c.chains, "["+label+"]"+strings.Join(filters, ",")+"[measured]")
 	args, granted := c.head()
 	args = append(args, argv.Word("-progress"), argv.Pipe(2), argv.Word("-filter_complex"), argv.Graph(strings.Join(c.chains, ";")))
-	args = append(args, argv.Words("-map", "[measured]", "-c:a", "pcm_f32le", "-f", "f32le")...)
+	args = append(args, argv.Words("-map", "[measured]")...)
+	args = append(args, ffmpeg.SoundForm("pcm_f32le", "f32le")...)
 	return argv.Command{
 		Step: "loudness", Program: "ffmpeg", Inputs: granted, Stage: "measuring the loudness", Files: c.files,
 		Args: append(args, argv.Pipe(1)), Consume: []argv.Consumer{nil, ffmpeg.LoudnessMeter(t.rate, t.channels, t.layout), argv.Ignore},

@@ -131,7 +131,7 @@ func ffmpegTable() Table {
 	o.add(Flag, "-nostdin", "-y", "-n", "-hide_banner", "-copyts", "-start_at_zero", "-shortest", "-vn", "-an", "-sn", "-dn",
 		"-autorotate", "-noautorotate", "-accurate_seek", "-noaccurate_seek", "-copyinkf", "-nostats", "-bitexact", "-xerror",
 		"-ignore_unknown", "-autoscale", "-noautoscale", "-fix_sub_duration", "-find_stream_info", "-seek_timestamp")
-	o.add(Number, "-threads", "-filter_threads", "-filter_complex_threads", "-frames", "-vframes", "-aframes", "-t", "-to", "-ss", "-sseof",
+	o.add(Number, "-threads", "-thread_queue_size", "-flush_packets", "-filter_threads", "-filter_complex_threads", "-frames", "-vframes", "-aframes", "-t", "-to", "-ss", "-sseof",
 		"-itsoffset", "-itsscale", "-q", "-qscale", "-crf", "-qp", "-b", "-maxrate", "-minrate", "-bufsize", "-ac", "-ar", "-g",
 		"-keyint_min", "-bf", "-refs", "-video_track_timescale", "-analyzeduration", "-probesize", "-stream_loop", "-loop", "-update",
 		"-start_number", "-max_muxing_queue_size", "-max_interleave_delta", "-muxdelay", "-muxpreload", "-max_error_rate", "-compression_level",

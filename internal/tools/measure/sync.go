@@ -38,7 +38,7 @@ type SyncInput struct {
 // Hearing is how recordings are compared.
 type Hearing struct {
 	MaxOffset      cutroom.Micros `json:"max_offset,omitzero" min:"0" unit:"s" doc:"Largest offset that is accepted, either way; without it, any. It never narrows the search: an answer beyond it is refused."`
-	AnalyzeSeconds cutroom.Micros `json:"analyze_seconds,omitzero" min:"0" max:"900" default:"300" unit:"s" doc:"How much of each recording is compared from its beginning on. Larger offsets need more. The drift is measured at the end of a longer overlap as well."`
+	AnalyzeSeconds cutroom.Micros `json:"analyze_seconds,omitzero" min:"0" max:"900" default:"240" unit:"s" doc:"How much of each recording is compared from its beginning on. Larger offsets need more. The drift is measured at the end of a longer overlap as well."`
 	Limits         Limits         `json:"limits,omitzero" doc:"Bounds of each file."`
 }
 
