@@ -19,6 +19,8 @@ import (
 
 	"cutroom/internal/cli"
 	"cutroom/internal/ocr"
+	"cutroom/internal/redact"
+	"cutroom/internal/setup"
 	"cutroom/internal/speech"
 	"cutroom/internal/tools"
 )
@@ -38,6 +40,7 @@ func run() int {
 	ctx, code, stop := untilSignal()
 	defer stop()
 	app := &cli.App{
+		Redact:   redact.New(setup.Secrets),
 		Families: tools.Families(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Environ: os.Environ(), Dir: dir, Interrupted: code, MCP: serveMCP,
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cutroom"
+	"cutroom/internal/redact"
 	"cutroom/internal/setup"
 	"cutroom/internal/tool"
 )
@@ -27,6 +27,8 @@ type App struct {
 	Environ  []string // as os.Environ
 	Dir      string   // absolute; what relative paths start from
 	Now      func() time.Time
+	// Redact masks secrets in all that is said; nil knows forms of secrets only.
+	Redact *redact.Redactor
 	// As is who calls, when that is known; nil finds it out from the environment and
 	// the parent processes.
 	As *cutroom.Principal
@@ -36,6 +38,7 @@ type App struct {
 	Interrupted func() int
 
 	flags    globals
+	out      *output
 	registry *tool.Registry
 	opened   *setup.Installation
 	exit     int
@@ -55,8 +58,8 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		return a.fail(cutroom.AsError(err))
 	}
 	a.registry = registry
-	out := &output{w: a.Stdout}
-	a.Stdout = out
+	out := newOutput(a.Stdout, a.Redact)
+	a.Stdout, a.out = out, out
 	root := a.root()
 	// A flag may be what is wrong, and stand before --json: that is read by hand.
 	a.flags.json = wantsJSON(args)
@@ -65,6 +68,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if a.opened != nil {
 		a.opened.Close()
 	}
+	out.finish()
 	switch {
 	case out.err != nil:
 		return a.fail(cutroom.Errorf(cutroom.Unavailable, "the answer could not be written").WithCause(out.err).
@@ -73,19 +77,6 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		return a.fail(err)
 	}
 	return a.exit
-}
-
-// output is standard output: what could not be written to it is no answer, whoever
-// wrote it.
-type output struct {
-	w   io.Writer
-	err error // of the first write that failed
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	n, err := o.w.Write(b)
-	o.err = cmp.Or(o.err, err)
-	return n, err
 }
 
 // fail reports err as the one failure document and returns its exit code.
@@ -128,7 +119,7 @@ func (a *App) getenv(name string) string {
 // log is where the engine writes; nothing of it is for callers.
 func (a *App) log() *slog.Logger {
 	if a.flags.debug {
-		return slog.New(slog.NewTextHandler(a.Stderr, nil))
+		return slog.New(a.Redact.Handler(slog.NewTextHandler(a.Stderr, nil)))
 	}
 	return slog.New(slog.DiscardHandler)
 }
@@ -139,7 +130,7 @@ func (a *App) open(ctx context.Context) (*setup.Installation, error) {
 		return a.opened, nil
 	}
 	i, err := setup.Open(ctx, setup.Options{
-		Dir: a.Dir, Root: a.flags.root, Stage: a.flags.stage, Registry: a.registry, Log: a.log(), Now: a.Now,
+		Dir: a.Dir, Root: a.flags.root, Stage: a.flags.stage, Registry: a.registry, Redact: a.Redact, Log: a.log(), Now: a.Now,
 	})
 	a.opened = i
 	return i, err

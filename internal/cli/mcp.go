@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cutroom"
+	"cutroom/internal/redact"
 	"cutroom/internal/setup"
 )
 
@@ -25,6 +26,7 @@ type MCP struct {
 	Token        string // bearer token of HTTP
 	In           io.Reader
 	Out          io.Writer
+	Redact       *redact.Redactor
 	Log          *slog.Logger
 	Ready        func(address string) // called once HTTP is served
 }
@@ -70,7 +72,7 @@ func (a *App) serveMCP(ctx context.Context, m MCP, tokenFile string) error {
 	if err != nil {
 		return err
 	}
-	m.Installation, m.In, m.Out, m.Log = i, a.Stdin, a.Stdout, a.log()
+	m.Installation, m.In, m.Out, m.Redact, m.Log = i, a.Stdin, a.out.plain, a.Redact, a.log()
 	if m.Patience == 0 {
 		m.Patience = time.Duration(i.Config.MCP.PatienceSeconds) * time.Second
 	}
@@ -92,6 +94,7 @@ func (a *App) token(i *setup.Installation, file string) (string, error) {
 	if file == "" {
 		token, path, err := i.Token()
 		if err == nil {
+			a.Redact.Learn(token)
 			a.remark("the bearer token is the first line of %s", path)
 		}
 		return token, err
@@ -107,5 +110,6 @@ func (a *App) token(i *setup.Installation, file string) (string, error) {
 	if token = strings.TrimSpace(token); len(token) < 16 {
 		return "", cutroom.Errorf(cutroom.Invalid, "the token has fewer than 16 characters").WithHint("openssl rand -hex 32 makes a good one")
 	}
+	a.Redact.Learn(token)
 	return token, nil
 }

@@ -33,7 +33,7 @@ func (a *App) printRaw(doc []byte) error {
 
 // say writes one line for people on standard error.
 func (a *App) say(format string, args ...any) {
-	fmt.Fprintln(a.Stderr, clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(a.Stderr, a.Redact.Text(clean(fmt.Sprintf(format, args...))))
 }
 
 // remark is a line that --quiet leaves out.

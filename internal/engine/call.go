@@ -167,6 +167,7 @@ func (k *call) progress(p cutroom.Progress) {
 	if p.Tool == "" {
 		p.Tool = k.tool.Name
 	}
+	p.Stage = k.e.Redact.Text(p.Stage)
 	k.Progress(p)
 }
 

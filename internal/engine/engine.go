@@ -15,6 +15,7 @@ import (
 	"cutroom/internal/caption"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/policy"
+	"cutroom/internal/redact"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/stage"
@@ -56,9 +57,10 @@ type Options struct {
 	Fonts     caption.Fonts           // what captions are drawn with; nil: none
 	Settings  tool.Settings
 	Policy    policy.Policy
-	Limits    tool.Bounds   // operator's maxima; zero fields are the contract's ceilings
-	Timeout   time.Duration // operator's longest deadline; zero is each tool's own
-	Jobs      Jobs          // nil: this process has no queue
+	Limits    tool.Bounds      // operator's maxima; zero fields are the contract's ceilings
+	Timeout   time.Duration    // operator's longest deadline; zero is each tool's own
+	Jobs      Jobs             // nil: this process has no queue
+	Redact    *redact.Redactor // of what leaves the engine; nil knows forms of secrets only
 	Log       *slog.Logger
 	Now       func() time.Time
 }
@@ -74,6 +76,7 @@ func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Log = slog.New(o.Redact.Handler(o.Log.Handler()))
 	return &Engine{o}
 }
 
@@ -118,7 +121,8 @@ type Reply struct {
 // Invoke makes one call. Its steps are the product on one page; each is a method
 // of call in its own file.
 func (e *Engine) Invoke(ctx context.Context, c Call) (*Reply, error) {
-	return e.invoke(ctx, c, nil)
+	r, err := e.invoke(ctx, c, nil)
+	return r, e.Redact.Error(err)
 }
 
 func (e *Engine) invoke(ctx context.Context, c Call, parent *call) (*Reply, error) {
@@ -139,7 +143,7 @@ func (e *Engine) invoke(ctx context.Context, c Call, parent *call) (*Reply, erro
 		k.reuse,     // 7: an equal, verified result answers; an equal call in flight is awaited
 		k.run,       // 8: plan and run in the sandbox
 		k.prove,     // 9: what was made is what was planned
-		k.publish,   // 10: check the schema, publish without overwriting; nothing secret comes this far
+		k.publish,   // 10: mask secrets, check the schema, publish without overwriting
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

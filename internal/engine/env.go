@@ -188,6 +188,6 @@ func (k *call) preview() error {
 	if err != nil {
 		return err
 	}
-	k.reply = &Reply{Tool: k.tool.Name, JSON: []byte(strings.TrimSpace(string(raw))), Run: k.name.Invocation, Plan: p}
+	k.reply = &Reply{Tool: k.tool.Name, JSON: k.e.Redact.JSON([]byte(strings.TrimSpace(string(raw)))), Run: k.name.Invocation, Plan: p}
 	return nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,7 +98,8 @@ func (k *call) document(ctx context.Context, in *tool.Input) (*ffmpeg.Document, 
 	if err != nil {
 		return nil, err
 	}
-	if raw, err := json.Marshal(doc); err == nil {
+	// What holds a secret is looked at anew each time: a copy of it is kept nowhere.
+	if raw, err := json.Marshal(doc); err == nil && bytes.Equal(raw, k.e.Redact.JSON(raw)) {
 		if err := writeFile(path, raw); err != nil {
 			k.e.Log.Warn("probe cache", "cause", err)
 		}

@@ -9,8 +9,8 @@ import (
 	"cutroom/internal/tool"
 )
 
-// publish is step 10: the output takes its record, is checked against its schema,
-// and the result becomes visible, whole, in one rename.
+// publish is step 10: the output takes its record, secrets in it are masked, it is
+// checked against its schema, and the result becomes visible, whole, in one rename.
 func (k *call) publish(ctx context.Context) error {
 	t, ok := k.out.(interface{ Transient() bool })
 	transient := ok && t.Transient() || k.tool.Live
@@ -19,7 +19,7 @@ func (k *call) publish(ctx context.Context) error {
 	}
 	m := stage.Manifest{
 		Tool: k.tool.Name, ContractVersion: k.tool.Contract, Revision: k.tool.Revision, Invocation: k.name.Invocation,
-		Sources: k.sources, Request: k.request, Toolchain: k.toolchain(),
+		Sources: k.masked(k.sources), Request: k.e.Redact.JSON(k.request), Toolchain: k.toolchain(),
 		Parents: k.parents, Principal: k.Principal,
 	}
 	for i, a := range k.kept {
@@ -31,7 +31,7 @@ func (k *call) publish(ctx context.Context) error {
 	}
 	record := k.recordOf(m)
 	k.out.(cutroom.Recordable).Recorded(record)
-	output, err := tool.Encode(k.out)
+	output, err := k.encoded()
 	if err != nil {
 		return err
 	}

@@ -25,12 +25,12 @@ func (e *Engine) Recorded(ctx context.Context, who cutroom.Principal, run string
 	k := &call{Call: Call{Principal: who}, e: e, results: map[cutroom.Digest]*stage.Result{}}
 	r, err := k.openResult(ctx, run)
 	if err != nil {
-		return nil, cutroom.AsError(err)
+		return nil, e.Redact.Error(cutroom.AsError(err))
 	}
 	if !e.lists(who, r.Manifest.Tool) {
 		return nil, cutroom.Errorf(cutroom.NotFound, "there is no recorded result %q", run)
 	}
-	return &Recorded{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, JSON: r.Manifest.Output, result: r, engine: e}, nil
+	return &Recorded{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, JSON: e.Redact.JSON(r.Manifest.Output), result: r, engine: e}, nil
 }
 
 // Answer is a recorded result as the call that made it was answered.
@@ -38,7 +38,7 @@ func (e *Engine) Answer(ctx context.Context, who cutroom.Principal, run string) 
 	k := &call{Call: Call{Principal: who}, e: e, results: map[cutroom.Digest]*stage.Result{}, started: e.Now()}
 	r, err := k.openResult(ctx, run)
 	if err != nil {
-		return nil, cutroom.AsError(err)
+		return nil, e.Redact.Error(cutroom.AsError(err))
 	}
 	t, ok := e.Registry.Find(r.Manifest.Tool)
 	if !ok || !e.lists(who, t.Name) {
@@ -46,7 +46,7 @@ func (e *Engine) Answer(ctx context.Context, who cutroom.Principal, run string) 
 	}
 	k.tool, k.name = t, r.Name()
 	if err := k.answer(ctx, r, nil); err != nil {
-		return nil, cutroom.AsError(err)
+		return nil, e.Redact.Error(cutroom.AsError(err))
 	}
 	return k.record(), nil
 }
@@ -116,7 +116,7 @@ func (e *Engine) Newest(ctx context.Context, who cutroom.Principal, max int) []T
 		}
 		t := Told{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, Created: r.Manifest.Created}
 		if len(r.Manifest.Sources) > 0 {
-			t.Source = r.Manifest.Sources[0].Locator
+			t.Source = e.Redact.Text(r.Manifest.Sources[0].Locator)
 		}
 		all = append(all, t)
 	}

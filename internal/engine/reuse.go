@@ -5,7 +5,6 @@ import (
 
 	"cutroom"
 	"cutroom/internal/stage"
-	"cutroom/internal/tool"
 )
 
 // reuse is step 7: a verified result of the same call answers. A concurrent equal
@@ -132,7 +131,7 @@ func (k *call) locators() []string {
 
 // finish makes the reply.
 func (k *call) finish(record cutroom.Record, reused bool) error {
-	encoded, err := tool.Encode(k.out)
+	encoded, err := k.encoded()
 	if err != nil {
 		return err
 	}

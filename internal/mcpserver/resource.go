@@ -83,7 +83,7 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	if err != nil {
 		return nil, s.resourceError(err)
 	}
-	contents, err := read1(ctx, r, file, page)
+	contents, err := s.read1(ctx, r, file, page)
 	if err != nil {
 		return nil, s.resourceError(err)
 	}
@@ -138,9 +138,9 @@ func parseURI(uri string) (run, file string, page int, err error) {
 }
 
 // read1 reads one page of a result or of one of its files.
-func read1(ctx context.Context, r *engine.Recorded, file string, page int) (*mcp.ResourceContents, error) {
+func (s *server) read1(ctx context.Context, r *engine.Recorded, file string, page int) (*mcp.ResourceContents, error) {
 	if file == "" {
-		return pageOf(r.JSON, "application/json", page)
+		return pageOf(s.Redact.JSON(r.JSON), "application/json", page)
 	}
 	f, err := r.Open(ctx, file)
 	if err != nil {
@@ -158,7 +158,7 @@ func read1(ctx context.Context, r *engine.Recorded, file string, page int) (*mcp
 		return nil, err
 	}
 	if isText(media) && len(data) <= maxRead && utf8.Valid(data) {
-		return pageOf(data, media, page)
+		return pageOf(s.safeText(data, media), media, page) // masked before it is cut
 	}
 	if len(data) > maxBlob {
 		return nil, cutroom.Errorf(cutroom.Limit, "the file %q has more than %d bytes", file, maxBlob).

@@ -18,6 +18,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/engine"
+	"cutroom/internal/redact"
 	"cutroom/internal/tool"
 )
 
@@ -37,6 +38,7 @@ type Options struct {
 	Toolsets  []string      // default, all, or families; none is default
 	Patience  time.Duration // of one call, before it goes on as a job; 0 is 45 s
 	Principal cutroom.Principal
+	Redact    *redact.Redactor // of all that a host is told; nil knows forms of secrets only
 	Log       *slog.Logger
 }
 
@@ -63,6 +65,7 @@ func New(o Options) (*mcp.Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Log = slog.New(o.Redact.Handler(o.Log.Handler()))
 	visible := o.Engine.Tools(o.Principal)
 	listed, err := choose(visible, o.Toolsets)
 	if err != nil {
@@ -86,7 +89,8 @@ func New(o Options) (*mcp.Server, error) {
 	}
 	s.addPrompts(m)
 	s.addResources(m)
-	m.AddReceivingMiddleware(s.methods)
+	m.AddReceivingMiddleware(s.safeAnswers, s.methods) // the first is the outermost
+	m.AddSendingMiddleware(s.safeNotices)
 	return m, nil
 }
 

@@ -4,19 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // JSON returns doc with every secret masked: in texts, in names, and whatever text stands
 // under a name that is a secret's. A document without one comes back as it is, byte for
-// byte; what is valid JSON stays so, with the same names and values. What is no JSON is
-// taken for text.
+// byte; what is valid JSON stays so, with the same names and values. Lines may be
+// documents of their own; what is no JSON is taken for text.
 func (r *Redactor) JSON(doc []byte) []byte {
 	if !json.Valid(doc) {
-		text := string(doc)
-		if safe := r.Text(text); safe != text {
-			return []byte(safe)
-		}
-		return doc
+		return r.lines(doc)
 	}
 	w := walker{r: r, doc: doc}
 	for w.at < len(doc) {
@@ -26,6 +23,23 @@ func (r *Redactor) JSON(doc []byte) []byte {
 		return doc
 	}
 	return append(w.out, doc[w.kept:]...)
+}
+
+// lines is JSON for what is no document: lines may be documents of their own.
+func (r *Redactor) lines(doc []byte) []byte {
+	text := string(doc)
+	if line, _, ok := strings.Cut(text, "\n"); !ok || !json.Valid([]byte(line)) {
+		return []byte(r.Text(text))
+	}
+	var b bytes.Buffer
+	for line := range strings.Lines(text) {
+		if json.Valid([]byte(line)) {
+			b.Write(r.JSON([]byte(line)))
+		} else {
+			b.WriteString(r.Text(line))
+		}
+	}
+	return b.Bytes()
 }
 
 // walker goes through a valid document.
@@ -130,6 +144,12 @@ func (w *walker) replace(from int, safe string) {
 	w.out = append(w.out, w.doc[w.kept:from]...)
 	w.out = append(w.out, bytes.TrimSpace(b.Bytes())...)
 	w.kept = w.at
+}
+
+// Sensitive reports whether a variable of the environment is a secret by its name, and
+// its value is no word of a language.
+func Sensitive(name, value string) bool {
+	return secretName(name) && len(value) >= wordlike && lookingSecret(value)
 }
 
 // secretName reports whether whatever text stands under a name is a secret.

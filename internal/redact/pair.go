@@ -336,7 +336,7 @@ func lineEnd(s string, key, i int) int {
 	}
 	to := i
 	for to < len(s) && s[to] != '\n' && s[to] != '\r' && s[to] != quote {
-		if s[to] == '\\' && to+1 < len(s) && strings.IndexByte(`nr"'`, s[to+1]) >= 0 {
+		if s[to] == '\\' && to+1 < len(s) && strings.IndexByte(`nr"'`, s[to+1]) >= 0 || s[to] == '"' && endsString(s[to+1:]) {
 			break
 		}
 		to++
@@ -345,6 +345,12 @@ func lineEnd(s string, key, i int) int {
 		to--
 	}
 	return to
+}
+
+// endsString reports whether a quote before s ends a string of JSON, rather than a part
+// of a header.
+func endsString(s string) bool {
+	return s == "" || s[0] == '}' || s[0] == ']' || s[0] == '\n' || strings.HasPrefix(s, `,"`) || strings.HasPrefix(s, `, "`)
 }
 
 // headerLike reports whether a line that begins like a header is one: "Cookie: I love

@@ -11,8 +11,10 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"cutroom"
 )
@@ -25,6 +27,9 @@ const Mask = "[redacted]"
 // form of one. A nil Redactor knows forms only. It may be used by many goroutines.
 type Redactor struct {
 	known func() *needles
+	more  atomic.Pointer[needles] // learned later
+	mu    sync.Mutex
+	later []string
 }
 
 // New returns a redactor that knows the values which secrets returns. That is called
@@ -36,6 +41,20 @@ func New(secrets func() []string) *Redactor {
 		}
 		return newNeedles(secrets())
 	})}
+}
+
+// Learn makes a value known that was not when the redactor was made: one that a flag or
+// a person gave.
+func (r *Redactor) Learn(value string) {
+	if r == nil || value == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.later, value) {
+		r.later = append(r.later, value)
+		r.more.Store(newNeedles(r.later))
+	}
 }
 
 // Text masks what has the form of a secret, without knowing any value. What leaves the
@@ -76,10 +95,15 @@ func (r *Redactor) Error(err error) error {
 // spans returns what is to be masked in s, in order and apart from each other.
 func (r *Redactor) spans(s string) []span {
 	found := forms(s)
-	if r != nil && r.known != nil {
-		if exact := r.known().find(s); len(exact) > 0 {
-			found = merge(append(found, exact...))
-		}
+	if r == nil {
+		return found
+	}
+	exact := r.more.Load().find(s)
+	if r.known != nil {
+		exact = append(exact, r.known().find(s)...)
+	}
+	if len(exact) > 0 {
+		found = merge(append(found, exact...))
 	}
 	return found
 }

@@ -15,6 +15,7 @@ import (
 	"cutroom/internal/engine"
 	"cutroom/internal/job"
 	"cutroom/internal/policy"
+	"cutroom/internal/redact"
 	"cutroom/internal/stage"
 	"cutroom/internal/store"
 	"cutroom/internal/tool"
@@ -26,6 +27,7 @@ type Options struct {
 	Root     string // workspace; "" finds it from Dir
 	Stage    string // folder of results beneath the workspace; "" is the configured one
 	Registry *tool.Registry
+	Redact   *redact.Redactor // of what leaves the engine and the queue; nil knows forms only
 	Log      *slog.Logger
 	Debug    io.Writer // what programs say on standard error; nil drops it
 	Now      func() time.Time
@@ -184,7 +186,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
 			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,
 		},
-		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Log: o.Log, Now: o.Now,
+		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Redact: o.Redact, Log: o.Log, Now: o.Now,
 	})
 	i.Jobs.Engine = newGate(i.Engine)
 	return i, nil
