@@ -19,6 +19,7 @@ import (
 	"cutroom"
 	"cutroom/internal/engine"
 	"cutroom/internal/store"
+	"cutroom/internal/store/storetest"
 )
 
 // asWorker in the environment makes the test binary a worker of the queue in that
@@ -84,9 +85,30 @@ func process(t *testing.T, as, dir string) *exec.Cmd {
 	return c
 }
 
+// onBoth runs a test with a folder for its queue on each kind of database.
+func onBoth(t *testing.T, body func(t *testing.T, dir string)) {
+	t.Helper()
+	storetest.Places(t, func(t *testing.T, place string) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "place"), []byte(place), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		body(t, dir)
+	})
+}
+
+// place is where the database of the queue in dir is.
+func place(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "place"))
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
 // queue is one with a fast heart over the database in dir.
 func queue(dir string) *Queue {
-	q := New(Options{Engine: ledger{dir}, Path: filepath.Join(dir, "state", store.Name), Space: Space(dir, "stage"), Log: slog.New(slog.DiscardHandler)})
+	q := New(Options{Engine: ledger{dir}, Place: place(dir), Space: Space(dir, "stage"), Log: slog.New(slog.DiscardHandler)})
 	q.pace = pace{100 * time.Millisecond, 600 * time.Millisecond}
 	return q
 }
@@ -258,11 +280,17 @@ func ends(t *testing.T, q *Queue) func() map[string]int {
 	if err := q.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{
-		`create table if not exists ending (job text, state text)`,
-		`create trigger if not exists ends after update on job when new.state in ('completed', 'failed', 'canceled')
-			begin insert into ending values (new.id, new.state); end`,
-	} {
+	if _, err := q.db.ExecContext(t.Context(), `create table if not exists ending (job text, state text)`); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range map[store.Dialect][]string{
+		store.SQLite: {`create trigger if not exists ends after update on job when new.state in ('completed', 'failed', 'canceled')
+			begin insert into ending values (new.id, new.state); end`},
+		store.Postgres: {
+			`create function note_end() returns trigger language plpgsql as 'begin insert into ending values (new.id, new.state); return null; end'`,
+			`create trigger ends after update on job for each row when (new.state in ('completed', 'failed', 'canceled')) execute function note_end()`,
+		},
+	}[store.DialectOf(q.db)] {
 		if _, err := q.db.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 
@@ -42,7 +44,7 @@ type Engine interface {
 // Options are the parts a queue works with.
 type Options struct {
 	Engine  Engine
-	Path    string           // of the database, in the user's state folder, never in a workspace
+	Place   string           // of the database (see [store.Open]): the user's or a server's, never in a workspace
 	Space   string           // whose jobs these are; see [Space]
 	Workers int              // jobs taken from the queue at once; 0 is 2
 	Serve   bool             // once open, take queued jobs whenever there are some
@@ -109,7 +111,7 @@ func New(o Options) *Queue {
 func newID() string { return strings.ToLower(rand.Text()[:20]) }
 
 // Stored says whether there may be jobs at all, without opening anything.
-func (q *Queue) Stored() bool { return store.Exists(q.Path) }
+func (q *Queue) Stored() bool { return store.Exists(q.Place) }
 
 // open opens the database once, and makes the queue's client.
 func (q *Queue) open(ctx context.Context) error {
@@ -121,13 +123,13 @@ func (q *Queue) open(ctx context.Context) error {
 	if q.db != nil {
 		return nil
 	}
-	db, err := store.Open(ctx, q.Path, store.Migration{Name: riverTables, Run: migrateRiver})
+	db, err := store.Open(ctx, q.Place, store.Migration{Name: riverTables, Run: migrateRiver})
 	if err != nil {
 		return err
 	}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{q: q})
-	client, err := river.NewClient(riversqlite.New(db), &river.Config{
+	client, err := river.NewClient(driverOf(db), &river.Config{
 		ID: q.id, Workers: workers, Logger: slog.New(slog.DiscardHandler), JobTimeout: longest + time.Hour,
 		RescueStuckJobsAfter: longest + 2*time.Hour, // dead workers are found by their heartbeat, long before
 		MaxAttempts:          maxTickets,
@@ -145,11 +147,19 @@ func (q *Queue) open(ctx context.Context) error {
 	return nil
 }
 
+// driverOf is River's way to the kind of database that db is.
+func driverOf(db *sql.DB) riverdriver.Driver[*sql.Tx] {
+	if store.DialectOf(db) == store.Postgres {
+		return riverdatabasesql.New(db)
+	}
+	return riversqlite.New(db)
+}
+
 // riverTables names River's migrations of the version in go.mod.
 const riverTables = "river v0.51.2"
 
 func migrateRiver(ctx context.Context, db *sql.DB) error {
-	m, err := rivermigrate.New(riversqlite.New(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	m, err := rivermigrate.New(driverOf(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

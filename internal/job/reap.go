@@ -95,7 +95,7 @@ func (q *Queue) abandoned(j unended) bool {
 // unended reads the jobs of the space that have not ended.
 func (q *Queue) unended(ctx context.Context) ([]unended, error) {
 	rows, err := q.db.QueryContext(ctx, `select j.id, j.worker, j.state, j.attempt, j.cancel, w.beat,
-			j.state = $1 and j.id in (select r.args ->> '$.id' from river_job r where r.queue = $2 and r.state in ('available', 'retryable', 'scheduled'))
+			j.state = $1 and j.id in (select r.args ->> 'id' from river_job r where r.queue = $2 and r.state in ('available', 'retryable', 'scheduled'))
 		from job j left join worker w on w.id = j.worker where j.space = $3 and j.state in ($1, $4)`,
 		cutroom.JobQueued, q.lane(), q.Space, cutroom.JobRunning)
 	if err != nil {
@@ -125,12 +125,17 @@ func (q *Queue) rescue(ctx context.Context, tx *sql.Tx, j unended) error {
 		failure = failureText(cutroom.Errorf(cutroom.ToolFailed, "%d processes ended while they worked on this job", j.attempt).
 			WithHint("look at what the file does to the machine; `cutroom doctor` says what works here"))
 	}
-	// A job that waits is only touched, so that of two processes one makes the ticket.
+	// The row is locked before anything is asked: a statement of PostgreSQL sees what was
+	// committed when it began, and of two processes that find a job without a ticket the
+	// second has to see the one that the first made.
+	if _, err := tx.ExecContext(ctx, `update job set attempt = attempt where id = $1`, j.id); err != nil {
+		return err
+	}
 	var id string
 	err := tx.QueryRowContext(ctx, `update job set state = $1, worker = '', finished = $2, failure = $3, progress = '', started = case when $1 = $4 then 0 else started end
 		where id = $5 and worker = $6 and attempt = $7 and state = $8
-			and not (state = $4 and exists (select 1 from river_job r where r.queue = $9 and r.state = 'available' and r.args ->> '$.id' = id))
-			and not exists (select 1 from worker w where w.id = worker and w.beat <> $10)
+			and not (state = $4 and exists (select 1 from river_job r where r.queue = $9 and r.state in ('available', 'retryable', 'scheduled') and r.args ->> 'id' = job.id))
+			and not exists (select 1 from worker w where w.id = job.worker and w.beat <> $10)
 		returning id`,
 		state, finished, failure, cutroom.JobQueued, j.id, j.worker, j.attempt, j.state, q.lane(), j.beat.Int64).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -128,7 +128,7 @@ func (q *Queue) finish(ctx context.Context, t *task) error {
 // The attempt does not count. One that somebody canceled meanwhile ends. The state is
 // empty when another has the job.
 func (q *Queue) handBack(ctx context.Context, tx *sql.Tx, t *task) (state cutroom.JobState, err error) {
-	err = tx.QueryRowContext(ctx, `update job set state = case when cancel = 1 then $1 else $2 end, finished = case when cancel = 1 then $3 else 0 end,
+	err = tx.QueryRowContext(ctx, `update job set state = case when cancel = 1 then $1 else $2 end, finished = case when cancel = 1 then cast($3 as bigint) else 0 end,
 			worker = '', attempt = attempt - 1, started = case when cancel = 1 then started else 0 end, progress = ''
 			where id = $4 and worker = $5 and attempt = $6 and state = $7 returning state`,
 		cutroom.JobCanceled, cutroom.JobQueued, q.ms(), t.job, q.id, t.attempt, cutroom.JobRunning).Scan(&state)

@@ -173,7 +173,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	}
 	l := s.config.Limits
 	i.Jobs = job.New(job.Options{
-		Path:  filepath.Join(s.folders.State, store.Name),
+		Place: filepath.Join(s.folders.State, store.Name),
 		Space: job.Space(s.workspace, i.StageRelative),
 		Log:   o.Log, Now: o.Now,
 	})
