@@ -152,6 +152,8 @@ func (a *App) showDiagnosis(d *setup.Diagnosis) error {
 		}
 		row("  "+f.Name, state, f.Path, remedy(f.Fix))
 	}
+	fmt.Fprintln(w, "\nDATABASE")
+	row("  "+strings.TrimSpace(d.Database.Kind+" "+d.Database.Version), string(d.Database.State), firstOf(d.Database.Problem, d.Database.Where), remedy(d.Database.Fix))
 	fmt.Fprintln(w, "\nSANDBOX")
 	row("  layers", string(d.Sandbox.State), strings.Join(d.Sandbox.Layers, ", "), remedy(d.Sandbox.Fix))
 	if d.Sandbox.Problem != "" {

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,8 @@ type Config struct {
 	Sandbox  Sandbox  `yaml:"sandbox" doc:"What the sandbox must provide."`
 	Speech   Speech   `yaml:"speech" doc:"Speech to text."`
 	MCP      MCP      `yaml:"mcp" doc:"The server for agents' hosts."`
+	Database string   `yaml:"database" doc:"Address of a PostgreSQL database, postgres://USER@HOST:PORT/NAME, instead of the SQLite file in the state folder. Without its password. In the user's own file only."`
+	Password string   `yaml:"database_password" doc:"Where the password of that database is: env:NAME or file:PATH. Never the password itself. In the user's own file only."`
 	Programs []string `yaml:"programs" doc:"Folders searched for programs by cutroom setup, before the standard ones."`
 }
 
@@ -169,6 +172,9 @@ func (c Config) check() error {
 	if k := c.Speech.Endpoint.Key; k != "" && !strings.HasPrefix(k, "env:") && !strings.HasPrefix(k, "file:/") {
 		return cutroom.Errorf(cutroom.Invalid, "speech.endpoint.key is not a reference").WithHint("name where the token is: env:NAME or file:/PATH")
 	}
+	if err := checkDatabase(c.Database, c.Password); err != nil {
+		return err
+	}
 	if m := c.Speech.Engine.Model; m != "" && !filepath.IsAbs(m) {
 		return cutroom.Errorf(cutroom.Invalid, "speech.engine.model is %q", m).WithHint("give the absolute path of the model file")
 	}
@@ -179,6 +185,35 @@ func (c Config) check() error {
 		if n < 0 {
 			return cutroom.Errorf(cutroom.Invalid, "a limit is negative").WithHint("leave it out for the default")
 		}
+	}
+	return nil
+}
+
+// checkDatabase refuses what is no address of a server, and secrets in plain text. It
+// says nothing of the value: what is wrong with it may be that a secret is in it.
+func checkDatabase(address, password string) error {
+	form := func(what string) error {
+		return cutroom.Errorf(cutroom.Invalid, "%s", what).WithHint("write database: postgres://USER@HOST:PORT/NAME, and its password as database_password: env:NAME or file:/PATH")
+	}
+	if password != "" && !strings.HasPrefix(password, "env:") && !strings.HasPrefix(password, "file:/") {
+		return form("database_password is not a reference")
+	}
+	if address == "" {
+		if password != "" {
+			return form("database_password is set and database is not")
+		}
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Path == "" || u.Path == "/" {
+		return form("database is not the address of a PostgreSQL database")
+	}
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil || u.Host == "" && q.Get("host") == "" {
+		return form("database is not the address of a PostgreSQL database")
+	}
+	if _, plain := u.User.Password(); plain || q.Has("password") || q.Has("sslpassword") {
+		return form("database holds a password in plain text")
 	}
 	return nil
 }
@@ -205,8 +240,8 @@ func Load(user, workspace File) (Config, Config, error) {
 	if err != nil {
 		return Config{}, Config{}, err
 	}
-	if len(w.Programs) > 0 || w.Speech.Engine.Run != "" || w.Speech.Endpoint.URL != "" || len(w.Roots) > 0 {
-		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs or roots", Name).
+	if len(w.Programs) > 0 || w.Speech.Engine.Run != "" || w.Speech.Endpoint.URL != "" || len(w.Roots) > 0 || w.Database != "" || w.Password != "" {
+		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs, roots or a database", Name).
 			WithHint("only the user's own file may: move the lines to %s", user.Path)
 	}
 	c.Limits = c.Limits.narrow(w.Limits)

@@ -3,6 +3,7 @@ package job
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -106,9 +107,14 @@ func place(dir string) string {
 	return string(text)
 }
 
+// opener opens the database in dir; it is closed with the process.
+func opener(dir string) Opener {
+	return func(ctx context.Context) (*sql.DB, error) { return store.Open(ctx, place(dir), Migration()) }
+}
+
 // queue is one with a fast heart over the database in dir.
 func queue(dir string) *Queue {
-	q := New(Options{Engine: ledger{dir}, Place: place(dir), Space: Space(dir, "stage"), Log: slog.New(slog.DiscardHandler)})
+	q := New(Options{Engine: ledger{dir}, Open: opener(dir), Exists: func() bool { return store.Exists(place(dir)) }, Space: Space(dir, "stage"), Log: slog.New(slog.DiscardHandler)})
 	q.pace = pace{100 * time.Millisecond, 600 * time.Millisecond}
 	return q
 }
@@ -122,6 +128,9 @@ func open(t *testing.T, dir string) *Queue {
 		defer cancel()
 		if err := q.Stop(ctx); err != nil {
 			t.Error(err)
+		}
+		if q.db != nil {
+			q.db.Close()
 		}
 	})
 	return q

@@ -41,10 +41,15 @@ type Engine interface {
 	Decode(tool string, output []byte) (*engine.Reply, error)
 }
 
+// Opener opens the database, with the queue's [Migration] among its own, or hands out
+// the handle that is open. It is not the queue's to close.
+type Opener func(context.Context) (*sql.DB, error)
+
 // Options are the parts a queue works with.
 type Options struct {
 	Engine  Engine
-	Place   string           // of the database (see [store.Open]): the user's or a server's, never in a workspace
+	Open    Opener           // the database: the user's or a server's, never in a workspace
+	Exists  func() bool      // whether there may be a database at all, without opening it
 	Space   string           // whose jobs these are; see [Space]
 	Workers int              // jobs taken from the queue at once; 0 is 2
 	Serve   bool             // once open, take queued jobs whenever there are some
@@ -111,7 +116,7 @@ func New(o Options) *Queue {
 func newID() string { return strings.ToLower(rand.Text()[:20]) }
 
 // Stored says whether there may be jobs at all, without opening anything.
-func (q *Queue) Stored() bool { return store.Exists(q.Place) }
+func (q *Queue) Stored() bool { return q.Exists() }
 
 // open opens the database once, and makes the queue's client.
 func (q *Queue) open(ctx context.Context) error {
@@ -123,7 +128,7 @@ func (q *Queue) open(ctx context.Context) error {
 	if q.db != nil {
 		return nil
 	}
-	db, err := store.Open(ctx, q.Place, store.Migration{Name: riverTables, Run: migrateRiver})
+	db, err := q.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,7 +143,6 @@ func (q *Queue) open(ctx context.Context) error {
 		CompletedJobRetentionPeriod: keepFor, CancelledJobRetentionPeriod: keepFor, DiscardedJobRetentionPeriod: keepFor,
 	})
 	if err != nil {
-		db.Close()
 		return err
 	}
 	beat, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -157,6 +161,10 @@ func driverOf(db *sql.DB) riverdriver.Driver[*sql.Tx] {
 
 // riverTables names River's migrations of the version in go.mod.
 const riverTables = "river v0.51.2"
+
+// Migration makes the queue's tables. Whoever opens the database names it, so that all
+// agree on what is in it.
+func Migration() store.Migration { return store.Migration{Name: riverTables, Run: migrateRiver} }
 
 func migrateRiver(ctx context.Context, db *sql.DB) error {
 	m, err := rivermigrate.New(driverOf(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -268,7 +276,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	q.beating.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
-	errs = append(errs, q.leave(last), q.db.Close())
+	errs = append(errs, q.leave(last))
 	return errors.Join(errs...)
 }
 

@@ -27,6 +27,7 @@ type Diagnosis struct {
 	Models   []ModelFile          `json:"models"`
 	Sandbox  Box                  `json:"sandbox"`
 	Folders  []Folder             `json:"folders"`
+	Database Database             `json:"database"`
 	Tools    []ToolState          `json:"tools"`
 	Hosts    []host.Qualification `json:"hosts"`
 	Notes    []string             `json:"notes"`
@@ -48,6 +49,17 @@ type Folder struct {
 	Path     string `json:"path"`
 	Writable bool   `json:"writable"`
 	Fix      string `json:"fix,omitempty"`
+}
+
+// Database is where jobs and records are kept.
+type Database struct {
+	State   tool.State `json:"state"`
+	Kind    string     `json:"kind"`  // SQLite or PostgreSQL
+	Where   string     `json:"where"` // file, or host:port/name without user and password
+	Version string     `json:"version,omitempty"`
+	Schema  int64      `json:"schema"` // the newest migration that it has; 0 before its first use
+	Problem string     `json:"problem,omitempty"`
+	Fix     string     `json:"fix,omitempty"`
 }
 
 // ModelFile is one model.
@@ -84,6 +96,7 @@ func Doctor(ctx context.Context, o Options) (*Diagnosis, error) {
 		Models: modelFiles(i.settings.models()), Folders: i.writable(), Notes: notes(),
 	}
 	d.Sandbox = i.sandboxState(ctx, o)
+	d.Database = i.databaseState(ctx)
 	if d.Programs, err = i.programs(ctx); err != nil {
 		return nil, err
 	}
@@ -113,6 +126,7 @@ func (d *Diagnosis) worst() tool.State {
 		}
 	}
 	lower(d.Sandbox.State)
+	lower(d.Database.State)
 	for _, f := range d.Folders {
 		if !f.Writable {
 			lower(tool.Missing)

@@ -17,7 +17,6 @@ import (
 	"cutroom/internal/policy"
 	"cutroom/internal/redact"
 	"cutroom/internal/stage"
-	"cutroom/internal/store"
 	"cutroom/internal/tool"
 )
 
@@ -46,6 +45,7 @@ type Installation struct {
 	Jobs          *job.Queue // nothing of it is opened before it is needed
 
 	settings settings
+	database *database
 }
 
 // settings are what the config files, the flags and the machine say together.
@@ -171,9 +171,10 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
+	i.database = &database{place: s.place()}
 	l := s.config.Limits
 	i.Jobs = job.New(job.Options{
-		Place: filepath.Join(s.folders.State, store.Name),
+		Open: i.database.open, Exists: i.database.exists,
 		Space: job.Space(s.workspace, i.StageRelative),
 		Log:   o.Log, Now: o.Now,
 	})
@@ -199,7 +200,7 @@ const stopTime = 10 * time.Second
 func (i *Installation) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	return errors.Join(i.Jobs.Stop(ctx), i.Toolchain.Close())
+	return errors.Join(i.Jobs.Stop(ctx), i.Toolchain.Close(), i.database.close())
 }
 
 func (s settings) keyFile() string   { return filepath.Join(s.folders.State, "keys", "mac.key") }

@@ -44,7 +44,7 @@ func (p *Pinned) ask(ctx context.Context, c argv.Command, dir string) (argv.Resu
 	}
 	service := *p.service
 	var err error
-	if service.Key, err = secret(p.key); err != nil {
+	if service.Key, err = secret("the token of the speech service", "speech.endpoint.key", p.key); err != nil {
 		return argv.Result{}, err
 	}
 	wav, err := os.Open(filepath.Join(dir, file))
@@ -56,10 +56,11 @@ func (p *Pinned) ask(ctx context.Context, c argv.Command, dir string) (argv.Resu
 	return argv.Result{Stdout: answer}, err
 }
 
-// secret reads what env:NAME or file:PATH names.
-func secret(reference string) (string, error) {
+// secret reads what env:NAME or file:PATH names; what and key say in an error which
+// secret it is.
+func secret(what, key, reference string) (string, error) {
 	missing := func() (string, error) {
-		return "", cutroom.Errorf(cutroom.Precondition, "the token of the speech service is not where speech.endpoint.key says").
+		return "", cutroom.Errorf(cutroom.Precondition, "%s is not where %s says", what, key).
 			WithHint("set the variable, or write the file")
 	}
 	if name, ok := strings.CutPrefix(reference, "env:"); ok {

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Facts say what database is at a place.
+type Facts struct {
+	Dialect Dialect
+	Where   string // a file's path, or host:port/name of a server; never a user or a password
+	Version string // of SQLite or of the server; "" when it was not asked
+	Schema  int64  // the newest of our migrations that it has; 0 for none
+}
+
+// Look asks the database at place what it is, without making or changing it. An error
+// comes with what is known all the same.
+func Look(ctx context.Context, place string) (Facts, error) {
+	f := Facts{Dialect: SQLite, Where: place}
+	if remote(place) {
+		f.Dialect, f.Where = Postgres, whereabouts(place)
+	} else if !Exists(place) {
+		return f, nil // it is made when it is needed
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*dialTime)
+	defer cancel()
+	_, db, err := dial(place)
+	if err != nil {
+		return f, Fault(err)
+	}
+	err = look(ctx, db, &f)
+	return f, Fault(errors.Join(err, db.Close()))
+}
+
+func look(ctx context.Context, db *sql.DB, f *Facts) error {
+	text, tables := `select sqlite_version()`, `select count(*) from sqlite_master where name = 'goose_db_version'`
+	if f.Dialect == Postgres {
+		text, tables = `select split_part(current_setting('server_version'), ' ', 1)`, `select count(*) from pg_tables where tablename = 'goose_db_version' and schemaname = current_schema()`
+	}
+	if err := db.QueryRowContext(ctx, text).Scan(&f.Version); err != nil {
+		return err
+	}
+	var n int
+	if err := db.QueryRowContext(ctx, tables).Scan(&n); err != nil || n == 0 {
+		return err
+	}
+	return db.QueryRowContext(ctx, `select coalesce(max(version_id), 0) from goose_db_version`).Scan(&f.Schema)
+}
+
+// whereabouts is an address without its user and its password.
+func whereabouts(address string) string {
+	c, err := pgx.ParseConfig(address)
+	if err != nil {
+		return "an address that cannot be read"
+	}
+	host := c.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if !filepath.IsAbs(host) { // a folder holds a socket
+		host += fmt.Sprintf(":%d", c.Port)
+	}
+	return host + "/" + c.Database
+}
