@@ -1,0 +1,123 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/store"
+)
+
+// Append writes one row in a transaction of the caller's, whose own changes stand or
+// fall with it. It returns the event as it was written.
+func (l *Log) Append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) (cutroom.AuditEvent, error) {
+	e, _, err := l.append(ctx, tx, e, false)
+	return e, err
+}
+
+// append writes one row; the anchor that is returned is due, or nil.
+func (l *Log) append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent, anchored bool) (cutroom.AuditEvent, *Anchor, error) {
+	r := l.rowOf(e)
+	var chain, before string
+	var last, when int64
+	// The head's row is what writers of all processes wait for.
+	err := tx.QueryRowContext(ctx, `update audit_head set seq = seq + 1 where id = 1 returning chain, seq, hash, anchored, anchored_at`).
+		Scan(&chain, &r.Seq, &before, &last, &when)
+	if errors.Is(err, sql.ErrNoRows) {
+		return e, nil, cutroom.Errorf(cutroom.Precondition, "the end of the audit's chain is gone from the database").
+			WithHint("`cutroom audit verify` says what is left; put a backup of the database back, or move it and audit.anchors away together")
+	}
+	if err != nil {
+		return e, nil, fmt.Errorf("take a place in the audit: %w", err)
+	}
+	text, err := r.canonical()
+	if err != nil {
+		return e, nil, err
+	}
+	hash := link(before, text)
+	if _, err := tx.ExecContext(ctx, `insert into audit_event (`+columns+`)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`, append(r.fields(), hash)...); err != nil {
+		return e, nil, fmt.Errorf("write a row of the audit: %w", err)
+	}
+	var a *Anchor
+	if l.Anchors != "" && (anchored || r.Seq-last >= anchorRows || l.ms()-when >= anchorAge.Milliseconds()) {
+		a = &Anchor{At: l.ms(), Chain: chain, Seq: r.Seq, Hash: hash}
+		a.MAC = l.mac(*a)
+		last, when = a.Seq, a.At
+	}
+	if _, err := tx.ExecContext(ctx, `update audit_head set hash = $1, anchored = $2, anchored_at = $3 where id = 1`, hash, last, when); err != nil {
+		return e, nil, err
+	}
+	written := r.event(hash)
+	if l.Beside != nil {
+		err = l.Beside(ctx, tx, written)
+	}
+	return written, a, err
+}
+
+// Record writes a row, and with it what became of the operation that the call was,
+// when it was one. Both are written or neither.
+func (l *Log) Record(ctx context.Context, e cutroom.AuditEvent, op *cutroom.Operation) error {
+	db, err := l.writable(ctx)
+	if err != nil {
+		return err
+	}
+	return l.write(ctx, db, lasting(e), func(tx *sql.Tx) (*Anchor, error) {
+		if op != nil {
+			if err := finish(ctx, tx, *op); err != nil {
+				return nil, err
+			}
+		}
+		_, a, err := l.append(ctx, tx, e, lasting(e))
+		return a, err
+	})
+}
+
+// write runs f in one transaction and keeps the anchor that it made: after it is
+// certain that its row outlasts a loss of power.
+func (l *Log) write(ctx context.Context, db *sql.DB, lasting bool, f func(*sql.Tx) (*Anchor, error)) error {
+	within := store.Within
+	if lasting {
+		within = store.Durable
+	}
+	var a *Anchor
+	err := within(ctx, db, func(tx *sql.Tx) error {
+		var err error
+		a, err = f(tx)
+		return err
+	})
+	if err != nil {
+		return store.Fault(err)
+	}
+	if a != nil && !lasting {
+		err = store.Durable(ctx, db, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `update audit_head set anchored_at = anchored_at where id = 1`)
+			return err
+		})
+	}
+	if a != nil && err == nil {
+		err = l.keep(*a)
+	}
+	if err != nil {
+		l.Log.Warn("the audit could not be anchored", "cause", err)
+	}
+	return nil
+}
+
+// lasting says that a row has to outlast a loss of power: what changed something, and
+// what a person decided. A look at something is worth no wait for the disk.
+func lasting(e cutroom.AuditEvent) bool {
+	return e.Type != cutroom.AuditInvoke || e.Outcome == cutroom.OutcomeOK && e.Kind != cutroom.Read && e.Kind != cutroom.Preview
+}
+
+func (l *Log) ms() int64 { return l.Now().UnixMilli() }
+
+func at(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
