@@ -15,7 +15,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -27,8 +26,8 @@ import (
 
 // Options are the parts a log works with.
 type Options struct {
-	// Open opens the database, migrated. It is called when it is first needed, and again
-	// after it failed.
+	// Open returns the database, migrated: a handle that is not the log's to close. It is
+	// called when it is first needed, and again after it failed.
 	Open func(context.Context) (*sql.DB, error)
 	// Anchors is the file of anchors, in the user's state folder; "" keeps none.
 	Anchors string
@@ -52,7 +51,6 @@ type Log struct {
 	failed  time.Time // when opening failed last
 	why     error
 	broken  error // why nothing can be added to the chain
-	closed  bool
 }
 
 // New returns a log that has done nothing yet.
@@ -93,8 +91,6 @@ func (l *Log) open(ctx context.Context) (*sql.DB, error) {
 	l.opening.Lock()
 	defer l.opening.Unlock()
 	switch {
-	case l.closed:
-		return nil, cutroom.Errorf(cutroom.Unavailable, "the audit is closed").WithHint("start cutroom again")
 	case l.db != nil:
 		return l.db, nil
 	case l.why != nil && l.Now().Sub(l.failed) < retryAfter:
@@ -102,9 +98,7 @@ func (l *Log) open(ctx context.Context) (*sql.DB, error) {
 	}
 	db, err := l.Open(ctx)
 	if err == nil {
-		if err = l.begin(ctx, db); err != nil {
-			err = errors.Join(err, db.Close())
-		}
+		err = l.begin(ctx, db)
 	}
 	if err != nil {
 		l.failed, l.why = l.Now(), store.Fault(err)
@@ -139,17 +133,4 @@ func (l *Log) begin(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	return l.sweep(ctx, db)
-}
-
-// Close closes the database.
-func (l *Log) Close() error {
-	l.opening.Lock()
-	defer l.opening.Unlock()
-	l.closed = true
-	if l.db == nil {
-		return nil
-	}
-	db := l.db
-	l.db = nil
-	return db.Close()
 }

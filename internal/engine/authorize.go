@@ -54,7 +54,7 @@ func (k *call) authorize(context.Context) error {
 	if d := k.e.Policy.Ceiling(k.Principal, q.Kind); d.Effect != policy.Allow {
 		return cutroom.Errorf(cutroom.Denied, "%s: %s", k.tool.Name, d.Reason).WithHint("leave the output away, or have a person run it")
 	}
-	switch d := k.e.Policy.Decide(q); d.Effect {
+	switch d := k.decided(k.e.Policy.Decide(q)); d.Effect {
 	case policy.Allow:
 	case policy.Ask:
 		hint := "this installation cannot record approvals yet, so the call stays closed"

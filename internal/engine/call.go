@@ -17,6 +17,7 @@ import (
 type call struct {
 	Call
 	e       *Engine
+	id      string // of this very call
 	parent  *call
 	tool    *tool.Tool
 	started time.Time
@@ -42,6 +43,16 @@ type call struct {
 	ran     []string // programs that ran
 	out     any
 	reply   *Reply
+
+	decision        policy.Decision
+	approval, grant string             // what was spent, or what allowed it
+	input           cutroom.Digest     // of the request, once asked for
+	ledgerKey       string             // of a call that must not be made twice
+	op              *cutroom.Operation // the call in the ledger
+	worked          bool               // the body was begun: something may have been done
+	undone          bool               // … but the tool says that nothing was
+	recorded        bool
+
 	scratch string // private folder of a dry run's or a probe's programs
 }
 
@@ -151,14 +162,6 @@ func (k *call) inspectable(e *cutroom.Error) *cutroom.Error {
 }
 
 func (k *call) elapsed() time.Duration { return k.e.Now().Sub(k.started) }
-
-// record is step 11: the manifest is the record; what is left is to answer.
-func (k *call) record() *Reply {
-	k.reply.Elapsed = k.elapsed()
-	k.e.Log.Info("call", "tool", k.tool.Name, "principal", k.Principal.Name, "run", k.reply.Run.Short(),
-		"reused", k.reply.Reused, "ms", k.reply.Elapsed.Milliseconds())
-	return k.reply
-}
 
 func (k *call) progress(p cutroom.Progress) {
 	if k.Progress == nil {

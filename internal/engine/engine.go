@@ -61,6 +61,8 @@ type Options struct {
 	Timeout   time.Duration    // operator's longest deadline; zero is each tool's own
 	Jobs      Jobs             // nil: this process has no queue
 	Redact    *redact.Redactor // of what leaves the engine; nil knows forms of secrets only
+	Audit     Audit            // nil: only calls that look at something are made
+	Ledger    Ledger           // nil: no call is made that must not be made twice
 	Log       *slog.Logger
 	Now       func() time.Time
 }
@@ -126,32 +128,40 @@ func (e *Engine) Invoke(ctx context.Context, c Call) (*Reply, error) {
 }
 
 func (e *Engine) invoke(ctx context.Context, c Call, parent *call) (*Reply, error) {
-	k := &call{Call: c, e: e, parent: parent, started: e.Now()}
+	k := &call{Call: c, e: e, parent: parent, id: newID(), started: e.Now()}
 	defer k.close()
+	defer k.broke(ctx)
+	return k.record(ctx, k.perform(ctx)) // 11: what became of it, in one transaction
+}
+
+func (k *call) perform(ctx context.Context) error {
 	if err := k.find(); err != nil { // 1, 2: the tool, for this principal; the ceiling
-		return nil, err
+		return err
 	}
 	if err := k.decode(); err != nil { // 3: strictly, defaults, validation, limits
-		return nil, err
+		return err
 	}
 	ctx, cancel := k.deadline(ctx)
 	defer cancel()
 	steps := []func(context.Context) error{
 		k.open,      // 4: inputs, beneath the roots, hashed
+		k.ready,     // what cannot be written down is not done
 		k.authorize, // 5: allow, deny or ask
 		k.key,       // 6: identity of the call
 		k.reuse,     // 7: an equal, verified result answers; an equal call in flight is awaited
+		k.recall,    // … and what must not be done twice is answered from the ledger
+		k.begin,     // from here on the ledger knows that something may be done
 		k.run,       // 8: plan and run in the sandbox
 		k.prove,     // 9: what was made is what was planned
 		k.publish,   // 10: mask secrets, check the schema, publish without overwriting
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			return nil, k.failure(ctx, err)
+			return k.failure(ctx, err)
 		}
 		if k.reply != nil {
 			break
 		}
 	}
-	return k.record(), nil // 11
+	return nil
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"image"
 	"image/jpeg"
 	"os"
@@ -12,11 +13,14 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/audit"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/policy"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/stage"
+	"cutroom/internal/store"
+	"cutroom/internal/store/storetest"
 	"cutroom/internal/tool"
 )
 
@@ -65,6 +69,7 @@ type house struct {
 	t      *testing.T
 	dir    string
 	runner *runner
+	log    *audit.Log
 }
 
 func build(t *testing.T, change func(*tool.Spec[request, answer])) *house {
@@ -99,7 +104,10 @@ func (h *house) settle(family *tool.Family) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	db := storetest.At(h.t, filepath.Join(h.t.TempDir(), store.Name))
+	h.log = audit.New(audit.Options{Open: func(context.Context) (*sql.DB, error) { return db, nil }})
 	h.Engine = New(Options{
+		Audit: h.log, Ledger: h.log,
 		Registry: registry, Workspace: h.dir, Stage: s, StageRoot: ".cutroom/stage", Facts: h.t.TempDir(), Runner: h.runner,
 		Toolchain: toolchain{}, Abilities: func() ffmpeg.Abilities { return ffmpeg.Abilities{} }, Policy: policy.Shipped(),
 	})

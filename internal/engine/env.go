@@ -31,6 +31,18 @@ func (v *env) Put(name, mediaType string, data []byte, at *cutroom.Micros) (cutr
 	return v.k.put(name, mediaType, data, at)
 }
 
+// Key is the server's own name for what the call does.
+func (v *env) Key() string {
+	if v.k.ledgerKey != "" {
+		return v.k.ledgerKey
+	}
+	key, err := v.k.operationKey()
+	if err != nil {
+		return string(v.k.name.Invocation)
+	}
+	return key
+}
+
 // Call invokes another tool for this call: same principal, same deadline.
 func (v *env) Call(ctx context.Context, id string, in any) (tool.Reply, error) {
 	raw, err := tool.Encode(in)

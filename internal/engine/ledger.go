@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -24,6 +25,9 @@ type Ledger interface {
 // changes says that the call does more than look: it may not be made unless it can be
 // written down.
 func (k *call) changes() bool {
+	if k.tool == nil {
+		return false
+	}
 	kind := k.kind()
 	return kind != cutroom.Read && kind != cutroom.Preview && !k.DryRun
 }
@@ -142,7 +146,7 @@ func (k *call) operationKey() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return operationKey(k.tool, text), nil
+	return fmt.Sprintf("%s:v%d:%s", k.tool.Name, k.tool.Revision, cutroom.DigestOf(text)), nil
 }
 
 // destinations are the paths that the call writes: the same content elsewhere is
@@ -171,7 +175,7 @@ func (k *call) outcome(err *cutroom.Error) *cutroom.Operation {
 	switch {
 	case err == nil:
 		op.Run, op.Output = k.reply.Run, k.reply.JSON
-	case !k.ran8 || tool.NothingDone(err):
+	case !k.worked || k.undone:
 		op.State = ""
 	case err.Code == cutroom.Timeout, err.Code == cutroom.Canceled, err.Code == cutroom.Internal:
 		op.State, op.Finished = cutroom.OperationStarted, time.Time{}

@@ -35,9 +35,9 @@ const (
 func (k *call) record(ctx context.Context, err error) (*Reply, error) {
 	k.recorded = true
 	fault := cutroom.AsError(err)
-	if unwritten := k.write(context.WithoutCancel(ctx), fault); unwritten != nil {
+	if unwritten := k.writeDown(context.WithoutCancel(ctx), fault); unwritten != nil {
 		k.e.Log.Warn("a call could not be written down", "tool", k.Tool, "call", k.id, "cause", unwritten)
-		if err == nil && k.op != nil {
+		if err == nil && k.changes() {
 			return nil, cutroom.Errorf(cutroom.Precondition, "%s was done, but that could not be written down: %s", k.tool.Name, cutroom.AsError(unwritten).Msg).
 				WithHint("see what it did before you call it again: `cutroom operations` shows it once the database can be used").WithCause(unwritten)
 		}
@@ -61,21 +61,21 @@ func (k *call) broke(ctx context.Context) {
 	if k.recorded {
 		return
 	}
-	if err := k.write(context.WithoutCancel(ctx), cutroom.AsError(errPanic)); err != nil {
+	if err := k.writeDown(context.WithoutCancel(ctx), cutroom.AsError(errPanic)); err != nil {
 		k.e.Log.Warn("a call could not be written down", "tool", k.Tool, "call", k.id, "cause", err)
 	}
 }
 
 var errPanic = cutroom.Errorf(cutroom.Internal, "the tool broke")
 
-// write writes the row. What was done is tried again for a while: the database may be
+// writeDown writes the row. What was done is tried again for a while: the database may be
 // busy, or its disk full.
-func (k *call) write(ctx context.Context, fault *cutroom.Error) error {
+func (k *call) writeDown(ctx context.Context, fault *cutroom.Error) error {
 	if k.e.Audit == nil {
 		return nil
 	}
 	limit := lookTime
-	if k.op != nil {
+	if k.changes() {
 		limit = doneTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -83,7 +83,7 @@ func (k *call) write(ctx context.Context, fault *cutroom.Error) error {
 	event, op := k.event(fault), k.outcome(fault)
 	for wait := 20 * time.Millisecond; ; wait *= 2 {
 		err := k.e.Audit.Record(ctx, event, op)
-		if err == nil || k.op == nil {
+		if err == nil || !k.changes() {
 			return err
 		}
 		select {
@@ -106,6 +106,9 @@ func (k *call) event(fault *cutroom.Error) cutroom.AuditEvent {
 	}
 	if k.tool != nil {
 		e.Tool, e.Revision, e.Kind = k.tool.Name, k.tool.Revision, k.kind()
+	}
+	if e.Decision == "" && fault != nil && (k.tool == nil || fault.Code == cutroom.Denied) { // refused before the rules were asked
+		e.Decision, e.Reason = string(policy.Deny), fault.Msg
 	}
 	var notes []string
 	if k.DryRun {

@@ -48,7 +48,7 @@ func (e *Engine) Answer(ctx context.Context, who cutroom.Principal, run string) 
 	if err := k.answer(ctx, r, nil); err != nil {
 		return nil, e.Redact.Error(cutroom.AsError(err))
 	}
-	return k.record(), nil
+	return k.answered(), nil
 }
 
 // Decode reads back an output that was not recorded, as the call was answered.

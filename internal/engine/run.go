@@ -21,6 +21,7 @@ func (k *call) run(ctx context.Context) error {
 		return k.preview()
 	}
 	var err error
+	k.worked = true
 	switch k.tool.Body() {
 	case tool.BodyPlan:
 		err = k.runPlan(ctx)
@@ -28,6 +29,7 @@ func (k *call) run(ctx context.Context) error {
 		k.out, err = k.tool.Run(ctx, &env{k: k}, k.in)
 	}
 	if err != nil {
+		k.undone = tool.IsUndone(err)
 		return err
 	}
 	return k.unchanged()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/audit"
 	"cutroom/internal/config"
 	"cutroom/internal/engine"
 	"cutroom/internal/job"
@@ -43,6 +44,7 @@ type Installation struct {
 	Identity      *stage.IdentityCache
 	Toolchain     *Pinned
 	Jobs          *job.Queue // nothing of it is opened before it is needed
+	Audit         *audit.Log // as Jobs
 
 	settings settings
 	database *database
@@ -172,6 +174,9 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		return nil, err
 	}
 	i.database = &database{place: s.place()}
+	i.Audit = audit.New(audit.Options{
+		Open: i.database.open, Anchors: filepath.Join(s.folders.State, "audit.anchors"), Key: key, Log: o.Log, Now: o.Now,
+	})
 	l := s.config.Limits
 	i.Jobs = job.New(job.Options{
 		Open: i.database.open, Exists: i.database.exists,
@@ -187,7 +192,8 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
 			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,
 		},
-		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Redact: o.Redact, Log: o.Log, Now: o.Now,
+		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Audit: i.Audit, Ledger: i.Audit,
+		Redact: o.Redact, Log: o.Log, Now: o.Now,
 	})
 	i.Jobs.Engine = newGate(i.Engine)
 	return i, nil

@@ -177,6 +177,9 @@ type Env interface {
 	Progress(p cutroom.Progress)
 	// Run is the invocation id of this call.
 	Run() cutroom.Digest
+	// Key is the server's own name for what this call does: the same for every call that
+	// must not be done again after this one. No caller chooses it.
+	Key() string
 	// Jobs is the queue as this call's principal may see it.
 	Jobs() Jobs
 	// Registry lists the tools of this installation that the principal may see.

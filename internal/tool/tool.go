@@ -93,6 +93,9 @@ type Spec[In, Out any] struct {
 	// Beside, when set, names further inputs that lie in the folder of the first
 	// one, given the names in that folder (sidecar transcripts).
 	Beside func(in In, names []string) []string
+	// Key, when set, is what two calls share that are one operation, in place of their
+	// whole input: it counts for a tool whose Replay is never.
+	Key func(In) string
 	// Available, when set, refuses a call that this installation cannot serve, after
 	// policy was asked and before anything is planned.
 	Available func(In) error
@@ -128,6 +131,7 @@ type Tool struct {
 	deadline  func(any) time.Duration
 	probes    func(Facts, any) bool
 	beside    func(any, []string) []string
+	key       func(any) string
 	available func(any) error
 	names     func(any) any
 }
@@ -196,6 +200,7 @@ func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
 	t.optional(s.Beside != nil, func() {
 		t.beside = func(in any, names []string) []string { return s.Beside(in.(In), names) }
 	})
+	t.optional(s.Key != nil, func() { t.key = func(in any) string { return s.Key(in.(In)) } })
 	t.optional(s.Available != nil, func() { t.available = func(in any) error { return s.Available(in.(In)) } })
 	f.tools = append(f.tools, t)
 	return t
@@ -288,6 +293,15 @@ func (t *Tool) Beside(in any, names []string) []string {
 
 // LooksBeside says whether t has inputs beside the ones that a call names.
 func (t *Tool) LooksBeside() bool { return t.beside != nil }
+
+// Key is the tool's own name for the operation that a call is; "" where the tool leaves
+// that to the engine.
+func (t *Tool) Key(in any) string {
+	if t.key == nil {
+		return ""
+	}
+	return t.key(in)
+}
 
 // Available refuses what this installation cannot serve.
 func (t *Tool) Available(in any) error {
