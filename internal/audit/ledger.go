@@ -152,17 +152,30 @@ func flag(b bool) int64 {
 	return 0
 }
 
+// begun finds an operation by the call that began it, or by its key.
+func (l *Log) begun(ctx context.Context, id string) (*cutroom.Operation, error) {
+	db, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	op, err := scanOp(db.QueryRowContext(ctx, `select `+opColumns+` from operation where call_id = $1 or key = $1 order by key limit 1`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &op, store.Fault(err)
+}
+
 // Settle writes down what a person found out about an operation of unknown outcome: it
 // happened, and is never done again; or it did not, and the next call does it. One
 // that may still be at work is not settled.
-func (l *Log) Settle(ctx context.Context, key string, happened bool, note string, who cutroom.Principal) (cutroom.Operation, error) {
-	op, err := l.Recall(ctx, key)
+func (l *Log) Settle(ctx context.Context, id string, happened bool, note string, who cutroom.Principal) (cutroom.Operation, error) {
+	op, err := l.begun(ctx, id)
 	if err != nil {
 		return cutroom.Operation{}, err
 	}
 	switch {
 	case op == nil:
-		return cutroom.Operation{}, cutroom.Errorf(cutroom.NotFound, "there is no operation %q", key).WithHint("`cutroom operations` lists those of unknown outcome")
+		return cutroom.Operation{}, cutroom.Errorf(cutroom.NotFound, "there is no operation %q", id).WithHint("`cutroom operations` lists those of unknown outcome")
 	case op.State != cutroom.OperationStarted:
 		return *op, cutroom.Errorf(cutroom.Conflict, "the outcome of the operation is known: %s", op.State).WithHint("`cutroom operations --all` shows it")
 	case l.Now().Before(op.Until):
@@ -185,9 +198,9 @@ func (l *Log) Settle(ctx context.Context, key string, happened bool, note string
 		var err error
 		if happened {
 			res, err = tx.ExecContext(ctx, `update operation set state = $1, finished = $2, note = $3 where key = $4 and call_id = $5 and state = $6`,
-				cutroom.OperationSettled, l.ms(), note, key, op.Call, cutroom.OperationStarted)
+				cutroom.OperationSettled, l.ms(), note, op.Key, op.Call, cutroom.OperationStarted)
 		} else {
-			res, err = tx.ExecContext(ctx, `delete from operation where key = $1 and call_id = $2 and state = $3`, key, op.Call, cutroom.OperationStarted)
+			res, err = tx.ExecContext(ctx, `delete from operation where key = $1 and call_id = $2 and state = $3`, op.Key, op.Call, cutroom.OperationStarted)
 		}
 		if err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func (a *App) root() *cobra.Command {
 	f.StringVar(&a.flags.root, "root", "", "workspace (default: nearest folder with .cutroom or cutroom.yaml, else the current one)")
 	f.StringVar(&a.flags.stage, "stage", "", "folder of recorded results, inside the workspace")
 	a.addTools(root)
-	root.AddCommand(a.toolCommands(), a.applyCommand(), a.edlCommand(), a.contractCommand(), a.provenanceCommand(), a.pruneCommand(), a.keepCommand(), a.jobsCommand(),
+	root.AddCommand(a.toolCommands(), a.applyCommand(), a.edlCommand(), a.contractCommand(), a.provenanceCommand(), a.pruneCommand(), a.keepCommand(), a.operationsCommand(), a.jobsCommand(),
 		a.mcpCommand(), a.installCommand(), a.uninstallCommand(), a.setupCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(), a.manCommand())
 	root.SetHelpCommandGroupID(groupProgram)
 	root.SetCompletionCommandGroupID(groupProgram)
@@ -91,6 +91,9 @@ func (a *App) addTools(root *cobra.Command) {
 		family := &cobra.Command{
 			Use: f.Name, Short: f.Summary, GroupID: groupTools, Args: a.unknownCommand,
 			RunE: a.help,
+		}
+		if f.Name == auditFamily {
+			family.AddCommand(a.auditCommands()...)
 		}
 		for _, t := range f.Tools() {
 			family.AddCommand(a.toolCommand(t, "cutroom "+f.Name, dashed(t.Verb()), false))

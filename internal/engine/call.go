@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/policy"
 	"cutroom/internal/stage"
 	"cutroom/internal/tool"
 )

@@ -73,6 +73,9 @@ func (v *env) Jobs() tool.Jobs {
 	return v.k.e.Jobs.For(v.k.Principal)
 }
 
+// Audit is what was done and refused, as the caller may see it.
+func (v *env) Audit() tool.Audit { return view{v.k.e, v.k.Principal} }
+
 // Registry lists the tools that the caller may see.
 func (v *env) Registry() []*tool.Tool { return v.k.e.Tools(v.k.Principal) }
 

@@ -18,6 +18,8 @@ type Audit interface {
 	// Record writes a row and, in the same transaction, what became of the call's
 	// operation, when it had one.
 	Record(ctx context.Context, e cutroom.AuditEvent, op *cutroom.Operation) error
+	// Query returns the rows that a filter chooses, the newest first.
+	Query(ctx context.Context, f cutroom.AuditFilter) ([]cutroom.AuditEvent, error)
 }
 
 // newID is a name for a call: unguessable, fit for an address.
@@ -34,7 +36,7 @@ const (
 // the outcome in the ledger, is that of the call. Then the answer.
 func (k *call) record(ctx context.Context, err error) (*Reply, error) {
 	k.recorded = true
-	fault := cutroom.AsError(err)
+	fault := cutroom.AsError(k.e.Redact.Error(err))
 	if unwritten := k.writeDown(context.WithoutCancel(ctx), fault); unwritten != nil {
 		k.e.Log.Warn("a call could not be written down", "tool", k.Tool, "call", k.id, "cause", unwritten)
 		if err == nil && k.changes() {
@@ -150,4 +152,25 @@ func (k *call) inputDigest() cutroom.Digest {
 func (k *call) decided(d policy.Decision) policy.Decision {
 	k.decision = d
 	return d
+}
+
+// view is the audit as a principal may see it.
+type view struct {
+	e   *Engine
+	who cutroom.Principal
+}
+
+// Query returns rows, the newest first: to the operator all, to anyone else those of
+// its own calls.
+func (v view) Query(ctx context.Context, f cutroom.AuditFilter) ([]cutroom.AuditEvent, error) {
+	if v.e.Audit == nil {
+		return nil, cutroom.Errorf(cutroom.Unavailable, "this process keeps no audit").WithHint("run it with `cutroom`")
+	}
+	if v.who.Role != cutroom.RoleOperator {
+		if f.Principal != "" && f.Principal != v.who.Name {
+			return []cutroom.AuditEvent{}, nil
+		}
+		f.Principal, f.Role = v.who.Name, v.who.Role
+	}
+	return v.e.Audit.Query(ctx, f)
 }

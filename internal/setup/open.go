@@ -175,7 +175,8 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	}
 	i.database = &database{place: s.place()}
 	i.Audit = audit.New(audit.Options{
-		Open: i.database.open, Anchors: filepath.Join(s.folders.State, "audit.anchors"), Key: key, Log: o.Log, Now: o.Now,
+		Open: i.database.open, Anchors: filepath.Join(s.folders.State, "audit.anchors"), Key: key,
+		Redact: o.Redact.Text, Log: o.Log, Now: o.Now,
 	})
 	l := s.config.Limits
 	i.Jobs = job.New(job.Options{

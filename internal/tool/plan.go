@@ -182,6 +182,8 @@ type Env interface {
 	Key() string
 	// Jobs is the queue as this call's principal may see it.
 	Jobs() Jobs
+	// Audit is what was done and refused, as this call's principal may see it.
+	Audit() Audit
 	// Registry lists the tools of this installation that the principal may see.
 	Registry() []*Tool
 }
@@ -196,6 +198,12 @@ type Jobs interface {
 	Cancel(ctx context.Context, id string) (cutroom.Job, error)
 	// List returns the newest jobs first, at most max, in the given states or in all.
 	List(ctx context.Context, max int, states ...cutroom.JobState) ([]cutroom.Job, error)
+}
+
+// Audit is what was done and refused.
+type Audit interface {
+	// Query returns the rows that a filter chooses, the newest first.
+	Query(ctx context.Context, f cutroom.AuditFilter) ([]cutroom.AuditEvent, error)
 }
 
 // Reply is what a call of another tool answered.
