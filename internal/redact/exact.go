@@ -114,6 +114,7 @@ func inBase64(enc *base64.Encoding, v string, shift int) string {
 
 // head is the first four bytes of s from at; the caller made sure of them.
 func head(s string, at int) uint32 {
+	_ = s[at+3]
 	return uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24
 }
 

@@ -9,6 +9,9 @@ func forms(s string) []span {
 	var found []span
 	words := index()
 	for i := 0; i < len(s); i++ {
+		if c := s[i]; words.first[c] == 0 || words.first[c] == wordFirst && (i+1 >= len(s) || words.by[two(c, s[i+1])] == 0) {
+			continue
+		}
 		f, ok := formAt(s, i, words)
 		if !ok {
 			continue

@@ -154,6 +154,5 @@ func Sensitive(name, value string) bool {
 
 // secretName reports whether whatever text stands under a name is a secret.
 func secretName(name string) bool {
-	p := plain(name)
-	return endsWith(p, strong) || endsWith(p, weak)
+	return grade(name) >= weakKey && !oneOf(plainText(name), words)
 }

@@ -2,7 +2,9 @@ package redact
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -43,58 +45,70 @@ var headers = []string{"authorization", "proxyauthorization", "cookie", "setcook
 // schemes are the words before the credentials of an Authorization header.
 var schemes = []string{"bearer", "basic", "digest", "token", "negotiate", "apikey", "aws4-hmac-sha256", "hmac", "oauth", "ntlm", "hawk"}
 
-func keyByte(c byte) bool {
-	return alnum(c) || c == '_' || c == '-' || c == '.' || c == '[' || c == ']'
-}
+func keyByte(c byte) bool { return keyBytes[c] }
 
-// plain is a key without what does not matter in it.
-func plain(key string) string {
-	var b [longestKey]byte
+var keyBytes = set("A-Za-z0-9_.[]-")
+
+// plain writes a key without what does not matter in it into b.
+func plain(b *[longestKey]byte, key string) []byte {
 	n := 0
 	for i := 0; i < len(key) && n < len(b); i++ {
-		switch c := key[i]; {
-		case 'A' <= c && c <= 'Z':
-			b[n] = c | 0x20
-			n++
-		case alnum(c):
+		if c := key[i]; alnum(c) {
+			if c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
 			b[n] = c
 			n++
 		}
 	}
-	return string(b[:n])
+	return b[:n]
 }
+
+// plainText is a key without what does not matter in it.
+func plainText(key string) string {
+	var b [longestKey]byte
+	return string(plain(&b, key))
+}
+
+// ending is the end of a key, or a whole one, and its grade.
+type ending struct {
+	text  string
+	whole bool
+	grade int
+}
+
+// endings are all that makes a key one, by its last letter.
+var endings = sync.OnceValue(func() *['z' + 1][]ending {
+	var by ['z' + 1][]ending
+	add := func(list []string, whole bool, grade int) {
+		for _, text := range list {
+			last := text[len(text)-1]
+			by[last] = append(by[last], ending{text, whole, grade})
+		}
+	}
+	add(strong, false, strongKey)
+	add(weak, false, weakKey)
+	add(words, true, weakKey)
+	add(query, true, queryKey)
+	return &by
+})
 
 // grade says how a key is to be taken.
 func grade(key string) int {
-	p := plain(key)
-	switch {
-	case endsWith(p, strong):
-		return strongKey
-	case endsWith(p, weak), oneOf(p, words):
-		return weakKey
-	case oneOf(p, query):
-		return queryKey
+	var b [longestKey]byte
+	p := plain(&b, key)
+	if len(p) == 0 {
+		return noKey
+	}
+	for _, e := range endings()[p[len(p)-1]] {
+		if n := len(p) - len(e.text); n >= 0 && (n == 0 || !e.whole) && string(p[n:]) == e.text {
+			return e.grade
+		}
 	}
 	return noKey
 }
 
-func endsWith(s string, ends []string) bool {
-	for _, e := range ends {
-		if strings.HasSuffix(s, e) {
-			return true
-		}
-	}
-	return false
-}
-
-func oneOf(s string, list []string) bool {
-	for _, e := range list {
-		if s == e {
-			return true
-		}
-	}
-	return false
-}
+func oneOf(s string, list []string) bool { return slices.Contains(list, s) }
 
 // keyBefore returns where the key that ends before i begins and ends. It may be quoted,
 // also inside a string, and be followed by a blank.
@@ -130,7 +144,7 @@ func pairAt(s string, i, after int, kind byte) (span, bool) {
 	if g == noKey || g == queryKey && !address {
 		return span{}, false
 	}
-	if !address && kind == ':' && oneOf(plain(key), headers) {
+	if !address && kind == ':' && oneOf(plainText(key), headers) {
 		return header(s, from, after)
 	}
 	near := window(s, after)
@@ -148,7 +162,7 @@ func pairAt(s string, i, after int, kind byte) (span, bool) {
 // be longer. So a text of nothing but beginnings costs no more than others.
 func window(s string, i int) string { return s[:min(len(s), i+decides)] }
 
-const decides = 512
+const decides = 128
 
 // taken decides whether the value v of a key of grade g is a secret.
 func taken(s string, v span, kind byte, address bool, g int) bool {
@@ -308,7 +322,7 @@ func header(s string, key, after int) (span, bool) {
 }
 
 func headerIn(s string, key, after int) (span, bool) {
-	name := plain(s[key:after])
+	name := plainText(s[key:after])
 	from := after
 	for from < len(s) && s[from] == ' ' {
 		from++

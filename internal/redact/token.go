@@ -131,7 +131,7 @@ func (sh shape) rule() word {
 		if !begins(s, i) {
 			return span{}, false
 		}
-		near := window(s, i)
+		near := s[:min(len(s), i+decidesToken)]
 		to := end(near, i+len(sh.prefix))
 		if !sh.fits(near[i:to], near[to:]) || amidBase64(s, i, to) {
 			return span{}, false
@@ -139,6 +139,10 @@ func (sh shape) rule() word {
 		return span{i + sh.keep, end(s, to)}, true
 	}}
 }
+
+// decidesToken is how much of a token is looked at to know it: a token's header can be
+// long.
+const decidesToken = 1024
 
 // fits reports whether text is a token of the shape, or the half that somebody left who
 // cut the text; after follows it.
@@ -194,9 +198,15 @@ func jwt(s string) bool {
 
 // wordIndex finds the rules that can begin at a place by its first two bytes.
 type wordIndex struct {
+	first [256]uint8     // what can begin with a byte: nothing, a word, another rule
 	by    [1 << 16]uint8 // 1 + index into lists
 	lists [][]word
 }
+
+const (
+	wordFirst = 1
+	ruleFirst = 2
+)
 
 var index = sync.OnceValue(func() *wordIndex {
 	x := &wordIndex{}
@@ -205,6 +215,9 @@ var index = sync.OnceValue(func() *wordIndex {
 	}
 	x.add(word{"bearer ", true, bearer})
 	x.add(word{"basic ", true, basic})
+	for _, c := range "=:>%-/" {
+		x.first[c] = ruleFirst
+	}
 	return x
 })
 
@@ -219,6 +232,7 @@ func (x *wordIndex) add(w word) {
 			x.lists = append(x.lists, nil)
 			x.by[k] = uint8(len(x.lists))
 		}
+		x.first[k>>8] = wordFirst
 		x.lists[x.by[k]-1] = append(x.lists[x.by[k]-1], w)
 	}
 }
