@@ -162,7 +162,7 @@ func pairAt(s string, i, after int, kind byte) (span, bool) {
 // be longer. So a text of nothing but beginnings costs no more than others.
 func window(s string, i int) string { return s[:min(len(s), i+decides)] }
 
-const decides = 128
+const decides = 64
 
 // taken decides whether the value v of a key of grade g is a secret.
 func taken(s string, v span, kind byte, address bool, g int) bool {

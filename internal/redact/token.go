@@ -131,18 +131,19 @@ func (sh shape) rule() word {
 		if !begins(s, i) {
 			return span{}, false
 		}
-		near := s[:min(len(s), i+decidesToken)]
-		to := end(near, i+len(sh.prefix))
-		if !sh.fits(near[i:to], near[to:]) || amidBase64(s, i, to) {
+		// A word that is only looked at ends where the next can begin.
+		if sh.unsure() && i > 0 && chars[s[i-1]] && !alnum(s[i-1]) {
 			return span{}, false
 		}
-		return span{i + sh.keep, end(s, to)}, true
+		to := end(s, i+len(sh.prefix))
+		return span{i + sh.keep, to}, sh.fits(s[i:to], s[to:]) && !amidBase64(s, i, to)
 	}}
 }
 
-// decidesToken is how much of a token is looked at to know it: a token's header can be
-// long.
-const decidesToken = 1024
+// unsure are shapes that a long word can begin like without being one.
+func (sh shape) unsure() bool {
+	return sh.prefix == "eyJ" || sh.prefix == "sk-" || sh.prefix == "xai-" || sh.prefix == "pul-"
+}
 
 // fits reports whether text is a token of the shape, or the half that somebody left who
 // cut the text; after follows it.
@@ -153,7 +154,7 @@ func (sh shape) fits(text, after string) bool {
 		return jwt(text)
 	case len(tail) < sh.least:
 		return len(tail) >= 6 && (strings.HasPrefix(after, "…") || strings.HasPrefix(after, "..."))
-	case sh.prefix == "sk-", sh.prefix == "xai-", sh.prefix == "pul-":
+	case sh.unsure():
 		return strings.ContainsAny(tail, "0123456789")
 	}
 	return true
