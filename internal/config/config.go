@@ -7,15 +7,11 @@
 package config
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"cutroom"
 )
@@ -25,17 +21,19 @@ const Name = "cutroom.yaml"
 
 // Config is the content of a config file. Empty fields leave the default.
 type Config struct {
-	Roots    []string `yaml:"roots" doc:"Absolute folders that may be read besides the workspace. In the user's own file only."`
-	Stage    Stage    `yaml:"stage" doc:"Where results are kept."`
-	Limits   Limits   `yaml:"limits" doc:"Largest values that a call may ask for."`
-	Agent    Bounds   `yaml:"agent" doc:"What an agent may see and do."`
-	Operator Bounds   `yaml:"operator" doc:"What the operator's own calls may see and do."`
-	Sandbox  Sandbox  `yaml:"sandbox" doc:"What the sandbox must provide."`
-	Speech   Speech   `yaml:"speech" doc:"Speech to text."`
-	MCP      MCP      `yaml:"mcp" doc:"The server for agents' hosts."`
-	Database string   `yaml:"database" doc:"Address of a PostgreSQL database, postgres://USER@HOST:PORT/NAME, instead of the SQLite file in the state folder. Without its password. In the user's own file only."`
-	Password string   `yaml:"database_password" doc:"Where the password of that database is: env:NAME or file:PATH. Never the password itself. In the user's own file only."`
-	Programs []string `yaml:"programs" doc:"Folders searched for programs by cutroom setup, before the standard ones."`
+	Roots      []string    `yaml:"roots" doc:"Absolute folders that may be read besides the workspace. In the user's own file only."`
+	Stage      Stage       `yaml:"stage" doc:"Where results are kept."`
+	Limits     Limits      `yaml:"limits" doc:"Largest values that a call may ask for."`
+	Agent      Bounds      `yaml:"agent" doc:"What an agent may see and do."`
+	Operator   Bounds      `yaml:"operator" doc:"What the operator's own calls may see and do."`
+	Principals []Principal `yaml:"principals" doc:"Principals with a name of their own, each with less than the plain one of its role. In the user's own file only."`
+	Sandbox    Sandbox     `yaml:"sandbox" doc:"What the sandbox must provide."`
+	Speech     Speech      `yaml:"speech" doc:"Speech to text."`
+	MCP        MCP         `yaml:"mcp" doc:"The server for agents' hosts."`
+	Policy     Policy      `yaml:"policy" doc:"What calls are allowed, denied, or need a person's approval."`
+	Database   string      `yaml:"database" doc:"Address of a PostgreSQL database, postgres://USER@HOST:PORT/NAME, instead of the SQLite file in the state folder. Without its password. In the user's own file only."`
+	Password   string      `yaml:"database_password" doc:"Where the password of that database is: env:NAME or file:PATH. Never the password itself. In the user's own file only."`
+	Programs   []string    `yaml:"programs" doc:"Folders searched for programs by cutroom setup, before the standard ones."`
 }
 
 // Stage says where results are kept.
@@ -97,41 +95,13 @@ type Engine struct {
 	Speaks []string `yaml:"speaks" doc:"Languages that it speaks, as BCP 47 tags; empty means any."`
 }
 
-// Parse reads one config file. Unknown keys are an error that names the known
-// ones.
+// Parse reads one config file. What is wrong with it is one error that names the lines.
 func Parse(data []byte) (Config, error) {
-	var c Config
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&c); err != nil && len(bytes.TrimSpace(data)) > 0 {
-		return Config{}, plainYAML(err)
+	c, faults := Check(data)
+	if err := asError(faults); err != nil {
+		return Config{}, err
 	}
-	return c, c.check()
-}
-
-// plainYAML keeps the line and the key of a library's message.
-func plainYAML(err error) error {
-	te, ok := errors.AsType[*yaml.TypeError](err)
-	if !ok {
-		return cutroom.Errorf(cutroom.Invalid, "the file is not YAML").WithCause(err).
-			WithHint("check indentation and quotes; see docs/reference/config.md")
-	}
-	var faults []string
-	for i, line := range te.Errors {
-		if i == maxFaults {
-			faults = append(faults, fmt.Sprintf("and %d more", len(te.Errors)-i))
-			break
-		}
-		at, key, ok := strings.Cut(line, ": field ")
-		if !ok {
-			faults = append(faults, line)
-			continue
-		}
-		key, _, _ = strings.Cut(key, " ")
-		faults = append(faults, fmt.Sprintf("%s: unknown key %q", at, short(key)))
-	}
-	return cutroom.Errorf(cutroom.Invalid, "%s", strings.Join(faults, "; ")).
-		WithHint("known keys: %s", strings.Join(Keys(), ", "))
+	return c, nil
 }
 
 // maxFaults bounds how many faults of a file one error names.
@@ -239,6 +209,16 @@ func Load(user, workspace File) (Config, Config, error) {
 	w, err := workspace.parse()
 	if err != nil {
 		return Config{}, Config{}, err
+	}
+	if len(w.Principals) > 0 {
+		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names principals", Name).
+			WithHint("only the user's own file may: move the lines to %s", user.Path)
+	}
+	for _, r := range w.Policy.Rules {
+		if r.Effect == "allow" {
+			return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace, line %d: the rule %q allows, but a workspace can only narrow", Name, r.Line, short(r.Name)).
+				WithHint("use deny or ask, or move the rule to %s", user.Path)
+		}
 	}
 	if len(w.Programs) > 0 || w.Speech.Engine.Run != "" || w.Speech.Endpoint.URL != "" || len(w.Roots) > 0 || w.Database != "" || w.Password != "" {
 		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs, roots or a database", Name).

@@ -34,8 +34,16 @@ func keysOf(t reflect.Type, prefix string) []Key {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name := prefix + f.Tag.Get("yaml")
+		if f.Tag.Get("yaml") == "-" {
+			continue
+		}
 		if f.Type.Kind() == reflect.Struct {
 			keys = append(keys, keysOf(f.Type, name+".")...)
+			continue
+		}
+		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
+			keys = append(keys, Key{name, f.Tag.Get("doc")})
+			keys = append(keys, keysOf(f.Type.Elem(), name+"[].")...)
 			continue
 		}
 		keys = append(keys, Key{name, f.Tag.Get("doc")})

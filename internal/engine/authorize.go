@@ -39,22 +39,26 @@ func (e *Engine) Offered(who cutroom.Principal, name string) (*tool.Tool, error)
 func (e *Engine) ceiling(who cutroom.Principal, t *tool.Tool) error {
 	if d := e.Policy.Ceiling(who, t.Kind); d.Effect != policy.Allow {
 		return cutroom.Errorf(cutroom.Denied, "%s: %s", t.Name, d.Reason).
-			WithHint("a person can run it, or raise %s.kinds in cutroom.yaml", who.Role)
+			WithHint("a person can run it; `cutroom policy show` lists the ceilings")
 	}
 	return nil
 }
 
 // authorize is step 5. An ask is answered with needs_approval: the store of
 // approvals is not part of this installation yet, so no call that needs one runs.
-func (k *call) authorize(context.Context) error {
-	q := policy.Request{Principal: k.Principal, Tool: k.tool.Name, Kind: k.kind(), Network: k.tool.Network, Writes: len(k.outlets) > 0}
-	for _, o := range k.outlets {
-		q.Overwrite = q.Overwrite || o.exists && k.intent().Overwrite
+func (k *call) authorize(ctx context.Context) error {
+	q, err := k.question(ctx)
+	if err != nil {
+		return err
 	}
 	if d := k.e.Policy.Ceiling(k.Principal, q.Kind); d.Effect != policy.Allow {
 		return cutroom.Errorf(cutroom.Denied, "%s: %s", k.tool.Name, d.Reason).WithHint("leave the output away, or have a person run it")
 	}
-	switch d := k.decided(k.e.Policy.Decide(q)); d.Effect {
+	d, err := k.decide(ctx, &q)
+	if err != nil {
+		return err
+	}
+	switch d = k.decided(d); d.Effect {
 	case policy.Allow:
 	case policy.Ask:
 		hint := "this installation cannot record approvals yet, so the call stays closed"
@@ -64,21 +68,12 @@ func (k *call) authorize(context.Context) error {
 		return cutroom.Errorf(cutroom.NeedsApproval, "%s: %s", k.tool.Name, d.Reason).WithHint("%s", hint)
 	default:
 		return cutroom.Errorf(cutroom.Denied, "%s: %s", k.tool.Name, d.Reason).
-			WithHint("the policy lies in the operator's cutroom.yaml")
+			WithHint("`cutroom policy explain %s` says which rule decides", k.tool.Name)
 	}
 	if err := k.tool.Available(k.in); err != nil {
 		return err
 	}
 	return k.capable()
-}
-
-// kind is the authority that the call needs: to write a file at a path of the
-// caller's is to execute, whatever the tool does otherwise.
-func (k *call) kind() cutroom.Kind {
-	if len(k.outlets) > 0 && (k.tool.Kind == cutroom.Read || k.tool.Kind == cutroom.Preview) {
-		return cutroom.Execute
-	}
-	return k.tool.Kind
 }
 
 // capable refuses a call whose tool needs a program that is not pinned here.

@@ -101,8 +101,12 @@ func (k *call) decode() error {
 	k.in = k.tool.Named(in)
 	k.DryRun = k.DryRun || k.intent().DryRun
 	if b, ok := in.(tool.Bounded); ok {
-		k.bounds = b.Bounds().Within(k.e.Limits)
+		k.bounds = b.Bounds()
 	}
+	l := k.e.Policy.Limits(k.Principal)
+	k.bounds = k.bounds.Within(k.e.Limits).Within(tool.Bounds{
+		FileBytes: l.FileBytes, Duration: l.Length, Frames: int(l.Frames), TranscriptBytes: l.TranscriptBytes,
+	})
 	return nil
 }
 
@@ -115,6 +119,9 @@ func (k *call) deadline(ctx context.Context) (context.Context, context.CancelFun
 	}
 	if k.e.Timeout > 0 {
 		d = min(d, k.e.Timeout)
+	}
+	if most := k.e.Policy.Limits(k.Principal).Timeout; most > 0 {
+		d = min(d, time.Duration(most)*time.Microsecond)
 	}
 	return context.WithTimeout(ctx, d)
 }

@@ -63,6 +63,7 @@ type Options struct {
 	Redact    *redact.Redactor // of what leaves the engine; nil knows forms of secrets only
 	Audit     Audit            // nil: only calls that look at something are made
 	Ledger    Ledger           // nil: no call is made that must not be made twice
+	Meter     Meter            // nil: nobody counts, so a rule on calls per hour allows none
 	Log       *slog.Logger
 	Now       func() time.Time
 }

@@ -12,16 +12,16 @@ import (
 type Where struct {
 	// At is a JSON pointer (RFC 6901) into the arguments; the word * stands for every
 	// element of a list.
-	At      string  `json:"at"`
-	Equals  *Value  `json:"equals,omitempty"`
-	In      []Value `json:"in,omitempty"`
-	AtLeast *Value  `json:"at_least,omitempty"` // a number
-	AtMost  *Value  `json:"at_most,omitempty"`  // a number
-	Glob    string  `json:"glob,omitempty"`     // as path.Match
-	Beneath string  `json:"beneath,omitempty"`  // a folder that the path at At lies in
-	Present *bool   `json:"present,omitempty"`
-	Not     bool    `json:"not,omitempty"` // turns the answer of the test round, of each element
-	Line    int     `json:"-"`
+	At      string   `json:"at"`
+	Equals  *Value   `json:"equals,omitempty"`
+	In      []Value  `json:"in,omitempty"`
+	AtLeast *Value   `json:"at_least,omitempty"` // a number
+	AtMost  *Value   `json:"at_most,omitempty"`  // a number
+	Glob    string   `json:"glob,omitempty"`     // as path.Match
+	Beneath []string `json:"beneath,omitempty"`  // folders: the path at At lies in one
+	Present *bool    `json:"present,omitempty"`
+	Not     bool     `json:"not,omitempty"` // turns the answer of the test round, of each element
+	Line    int      `json:"-"`
 }
 
 // Value is a text, a number or a truth, as JSON.
@@ -59,11 +59,11 @@ func (w *Where) plain(v *facts, n *node) Answer {
 			return No
 		}
 		return known(glob(w.Glob, n.text))
-	case w.Beneath != "":
+	case w.Beneath != nil:
 		if n.kind != textNode || strings.ContainsRune(n.text, 0) {
 			return Unknown
 		}
-		return known(beneath(v.absolute(w.Beneath), v.absolute(n.text)))
+		return known(v.beneathAny(w.Beneath, n.text))
 	}
 	return Unknown
 }
@@ -110,8 +110,8 @@ func (w *Where) String() string {
 		return not + "at most " + string(*w.AtMost)
 	case w.Glob != "":
 		return not + "like " + strconv.Quote(w.Glob)
-	case w.Beneath != "":
-		return not + "beneath " + w.Beneath
+	case w.Beneath != nil:
+		return not + "beneath " + w.Beneath[0]
 	case w.Present != nil && *w.Present:
 		return "present"
 	case w.Present != nil:

@@ -15,7 +15,6 @@ import (
 	"cutroom/internal/config"
 	"cutroom/internal/engine"
 	"cutroom/internal/job"
-	"cutroom/internal/policy"
 	"cutroom/internal/redact"
 	"cutroom/internal/stage"
 	"cutroom/internal/tool"
@@ -125,29 +124,6 @@ func workspace(dir, root string) (string, error) {
 		return "", cutroom.Errorf(cutroom.NotFound, "no such folder: %q", root).WithHint("--root names the workspace")
 	}
 	return filepath.Clean(path), nil
-}
-
-// Policy returns what each role may do, without opening anything else.
-func Policy(dir, root string) (policy.Policy, error) {
-	s, err := settle(dir, root)
-	return s.policy(), err
-}
-
-// policy is the shipped one, narrowed by the user's file and then the workspace's.
-func (s settings) policy() policy.Policy {
-	p := policy.Shipped()
-	for _, c := range []config.Config{s.config, s.narrower} {
-		p = p.Narrow(cutroom.RoleAgent, bounds(c.Agent)).Narrow(cutroom.RoleOperator, bounds(c.Operator))
-	}
-	return p
-}
-
-func bounds(b config.Bounds) policy.Bounds {
-	out := policy.Bounds{Tools: b.Tools}
-	for _, k := range b.Kinds {
-		out.Kinds = append(out.Kinds, cutroom.Kind(k))
-	}
-	return out
 }
 
 // Open puts an engine together. Nothing is probed and no program is started; what

@@ -1,0 +1,283 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"cutroom"
+)
+
+// Fault is one thing that is wrong with a file.
+type Fault struct {
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (f Fault) text() string {
+	if f.Line == 0 {
+		return f.Message
+	}
+	return fmt.Sprintf("line %d: %s", f.Line, f.Message)
+}
+
+func at(n *yaml.Node, format string, args ...any) string {
+	return fmt.Sprintf("line %d: ", n.Line) + fmt.Sprintf(format, args...)
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return string(b)
+}
+
+// Check reads one config file and lists all that is wrong with it.
+func Check(data []byte) (Config, []Fault) {
+	var c Config
+	tree, faults := treeOf(data)
+	if tree == nil || len(faults) > 0 {
+		return c, faults
+	}
+	if faults = unknownKeys(tree, reflect.TypeFor[Config](), ""); len(faults) > 0 {
+		return c, faults
+	}
+	if err := tree.Decode(&c); err != nil {
+		return Config{}, typeFaults(err)
+	}
+	c.number(tree)
+	return c, c.faults()
+}
+
+// treeOf reads the one document of a file; nil when it holds none. References to other
+// parts of the file are refused: a few lines of them are a very large document.
+func treeOf(data []byte) (*yaml.Node, []Fault) {
+	var doc, more yaml.Node
+	dec := yaml.NewDecoder(strings.NewReader(string(data)))
+	err := dec.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err == nil && len(doc.Content) == 1 {
+		if doc.Content[0].ShortTag() == "!!null" {
+			return nil, nil
+		}
+		if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+			return nil, []Fault{{more.Line, "the file holds more than one document", "take the lines with --- out"}}
+		}
+		if f := shape(doc.Content[0]); f != nil {
+			return nil, []Fault{*f}
+		}
+		return doc.Content[0], nil
+	}
+	text := ""
+	if err != nil {
+		text = strings.TrimPrefix(err.Error(), "yaml: ")
+	}
+	line := 0
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		number, _, _ := strings.Cut(rest, ":")
+		line, _ = strconv.Atoi(number)
+	}
+	return nil, []Fault{{line, "the file is not YAML", "check indentation and quotes; see docs/reference/config.md"}}
+}
+
+// mostFaults bounds how many unknown keys are looked up.
+const mostFaults = 200
+
+// maxDepth is deeper than any key of ours.
+const maxDepth = 12
+
+// shape refuses what no config needs.
+func shape(root *yaml.Node) *Fault {
+	var walk func(n *yaml.Node, depth int) *Fault
+	walk = func(n *yaml.Node, depth int) *Fault {
+		switch {
+		case n.Kind == yaml.AliasNode || n.Anchor != "":
+			return &Fault{n.Line, "the file refers to another part of itself (& and *)", "write the lines out"}
+		case depth > maxDepth:
+			return &Fault{n.Line, "the file is nested too deeply", "see docs/reference/config.md"}
+		}
+		for _, c := range n.Content {
+			if f := walk(c, depth+1); f != nil {
+				return f
+			}
+		}
+		return nil
+	}
+	return walk(root, 0)
+}
+
+// unknownKeys lists the keys of n that t does not have, each with the nearest it has.
+func unknownKeys(n *yaml.Node, t reflect.Type, prefix string) []Fault {
+	var faults []Fault
+	switch {
+	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
+		for _, item := range n.Content {
+			faults = append(faults, unknownKeys(item, t.Elem(), prefix)...)
+		}
+	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content) && len(faults) < mostFaults; i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			f, names := fieldOf(t, key.Value)
+			if f == nil {
+				faults = append(faults, Fault{key.Line, fmt.Sprintf("unknown key %q", short(prefix+key.Value)), meant(key.Value, prefix, names)})
+				continue
+			}
+			faults = append(faults, unknownKeys(value, f.Type, prefix+key.Value+".")...)
+		}
+	}
+	return faults
+}
+
+func fieldOf(t reflect.Type, key string) (found *reflect.StructField, names []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := f.Tag.Get("yaml")
+		if name == "-" {
+			continue
+		}
+		names = append(names, name)
+		if name == key {
+			found = &f
+		}
+	}
+	return found, names
+}
+
+// meant names the key that was perhaps meant, else all there are.
+func meant(key, prefix string, names []string) string {
+	best, least := "", 3
+	for _, n := range names {
+		if d := distance(key, n); d < least {
+			best, least = n, d
+		}
+	}
+	if best != "" {
+		return "did you mean " + prefix + best + "?"
+	}
+	return "known keys here: " + strings.Join(names, ", ")
+}
+
+// distance counts the letters to change, add, drop or swap; long words are far.
+func distance(a, b string) int {
+	if len(a) > 40 || len(b) > 40 {
+		return 100
+	}
+	var before []int
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}
+
+// typeFaults keeps the lines of the library's message and none of our types' names.
+func typeFaults(err error) []Fault {
+	te, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
+		return []Fault{{0, "the file is not YAML", "check indentation and quotes; see docs/reference/config.md"}}
+	}
+	var faults []Fault
+	for _, text := range te.Errors {
+		f := Fault{Message: text, Hint: "see docs/reference/config.md"}
+		if rest, ok := strings.CutPrefix(text, "line "); ok {
+			number, message, _ := strings.Cut(rest, ": ")
+			f.Line, _ = strconv.Atoi(number)
+			f.Message = message
+		}
+		if before, after, ok := strings.Cut(f.Message, " into "); ok && strings.HasPrefix(before, "cannot unmarshal") {
+			f.Message = "the value does not fit: " + wanted(after) + " is expected"
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+func wanted(goType string) string {
+	switch {
+	case strings.HasPrefix(goType, "[]"):
+		return "a list"
+	case strings.HasPrefix(goType, "int"):
+		return "a whole number"
+	case goType == "bool":
+		return "true or false"
+	case goType == "string":
+		return "a text"
+	}
+	return "a mapping of keys"
+}
+
+// number notes on which lines the rules stand.
+func (c *Config) number(root *yaml.Node) {
+	if list := child(child(root, "policy"), "rules"); list != nil {
+		for i, n := range list.Content[:min(len(list.Content), len(c.Policy.Rules))] {
+			c.Policy.Rules[i].Line = n.Line
+			if where := child(n, "where"); where != nil {
+				for j, w := range where.Content[:min(len(where.Content), len(c.Policy.Rules[i].Where))] {
+					c.Policy.Rules[i].Where[j].Line = w.Line
+				}
+			}
+		}
+	}
+	if list := child(root, "principals"); list != nil {
+		for i, n := range list.Content[:min(len(list.Content), len(c.Principals))] {
+			c.Principals[i].Line = n.Line
+		}
+	}
+}
+
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// asError is all faults as one error.
+func asError(faults []Fault) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	var texts []string
+	for i, f := range faults {
+		if i == maxFaults {
+			texts = append(texts, fmt.Sprintf("and %d more", len(faults)-i))
+			break
+		}
+		texts = append(texts, f.text())
+	}
+	e := cutroom.Errorf(cutroom.Invalid, "%s", strings.Join(texts, "; "))
+	if h := faults[0].Hint; h != "" {
+		e = e.WithHint("%s", h)
+	}
+	return e
+}

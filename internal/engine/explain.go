@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"reflect"
+
+	"cutroom"
+	"cutroom/internal/policy"
+)
+
+// Verdict is what would become of a call, as far as that is a question of authority.
+type Verdict struct {
+	Tool      string            `json:"tool"`
+	Principal cutroom.Principal `json:"principal"`
+	Kind      cutroom.Kind      `json:"kind,omitempty"`
+	// Guards are what a call passes in order. A refused one ends it, whatever follows.
+	Guards []Guard `json:"guards"`
+	// Policy is the answer of the rules; nil when the call does not get that far.
+	Policy *policy.Explanation `json:"policy,omitempty"`
+}
+
+// Guard is one question that a call is asked before and while the policy decides.
+type Guard struct {
+	Guard  string                 `json:"guard"`
+	Passes bool                   `json:"passes"`
+	Error  *cutroom.FailureDetail `json:"error,omitempty"`
+}
+
+// Explain asks every guard as a call would be asked, and runs nothing. Inputs that cannot
+// be opened are not known to the policy.
+func (e *Engine) Explain(ctx context.Context, c Call) *Verdict {
+	k := &call{Call: c, e: e, started: e.Now()}
+	k.Progress = nil
+	defer k.close()
+	v := &Verdict{Tool: c.Tool, Principal: c.Principal, Guards: []Guard{}}
+	if !v.pass("the tool is offered", k.find()) {
+		return v
+	}
+	v.Tool = k.tool.Name
+	if !v.pass("the arguments are valid", k.decode()) {
+		return v
+	}
+	k.DryRun = true // nothing is counted
+	opened := v.pass("the files are there and may be used", k.open(ctx))
+	q, err := k.question(ctx)
+	if err == nil && !opened {
+		k.guess(&q)
+	}
+	v.Kind = q.Kind
+	if d := e.Policy.Ceiling(k.Principal, q.Kind); err == nil && d.Effect != policy.Allow {
+		err = cutroom.Errorf(cutroom.Denied, "%s", d.Reason)
+	}
+	if !v.pass("the kind is within the ceiling", err) {
+		return v
+	}
+	if _, err = k.decide(ctx, &q); !v.pass("the policy can be asked", err) {
+		return v
+	}
+	x := e.Policy.Explain(q)
+	v.Policy = &x
+	return v
+}
+
+// guess fills in what an unopened call is known to be: where its outputs would lie, and
+// that nothing is known of its inputs.
+func (k *call) guess(q *policy.Request) {
+	q.Inputs, q.Outputs, q.Bytes = []string{""}, nil, nil
+	// Visiting alone fails nowhere.
+	_ = eachOut(reflect.ValueOf(k.in), func(_, text string) error {
+		where := ""
+		if root, rel, err := k.e.writable(k.Principal, text); err == nil {
+			where = k.e.real(root + "/" + rel)
+		}
+		q.Outputs = append(q.Outputs, where)
+		return nil
+	})
+	if q.Writes = len(q.Outputs) > 0; q.Writes && (q.Kind == cutroom.Read || q.Kind == cutroom.Preview) {
+		q.Kind = cutroom.Execute
+	}
+	q.Overwrite = q.Writes && k.intent().Overwrite
+}
+
+// pass notes a guard's answer and returns whether it let the call through.
+func (v *Verdict) pass(guard string, err error) bool {
+	g := Guard{Guard: guard, Passes: err == nil}
+	if err != nil {
+		f := cutroom.AsError(err).Failure().Error
+		g.Error = &f
+	}
+	v.Guards = append(v.Guards, g)
+	return err == nil
+}
