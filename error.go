@@ -74,10 +74,11 @@ func (c Code) Facts() CodeFacts {
 // or agent; Err is for the operator's log and never leaves the process. A hint is
 // an action: a flag, a command, a value.
 type Error struct {
-	Code Code
-	Msg  string
-	Hint string
-	Err  error
+	Code     Code
+	Msg      string
+	Hint     string
+	Approval string // id of the request that a person has to decide, if any
+	Err      error
 }
 
 // Errorf returns an error with a message for the caller. A %w verb keeps its
@@ -91,6 +92,13 @@ func Errorf(code Code, format string, args ...any) *Error {
 func (e *Error) WithHint(format string, args ...any) *Error {
 	c := *e
 	c.Hint = fmt.Sprintf(format, args...)
+	return &c
+}
+
+// WithApproval returns e with the id of the request that a person has to decide.
+func (e *Error) WithApproval(id string) *Error {
+	c := *e
+	c.Approval = id
 	return &c
 }
 
@@ -142,13 +150,14 @@ type Failure struct {
 
 // FailureDetail is the body of a [Failure].
 type FailureDetail struct {
-	Kind    string `json:"kind"`
-	Code    Code   `json:"code"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	Kind       string `json:"kind"`
+	Code       Code   `json:"code"`
+	Message    string `json:"message"`
+	Hint       string `json:"hint,omitempty"`
+	ApprovalID string `json:"approval_id,omitempty"` // what `cutroom approve` takes
 }
 
 // Failure returns the document for e.
 func (e *Error) Failure() Failure {
-	return Failure{Status: "failed", Error: FailureDetail{Kind: e.Group(), Code: e.Code, Message: e.Msg, Hint: e.Hint}}
+	return Failure{Status: "failed", Error: FailureDetail{Kind: e.Group(), Code: e.Code, Message: e.Msg, Hint: e.Hint, ApprovalID: e.Approval}}
 }

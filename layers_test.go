@@ -85,6 +85,7 @@ var homes = []home{
 	{"github.com/go-json-experiment/json", "*", "strict JSON: refuses duplicate and wrongly cased keys"},
 	{"github.com/google/jsonschema-go", "internal/tool tests", "JSON Schema from structs"},
 	{"github.com/gabriel-vasile/mimetype", "internal/engine internal/stage internal/ffmpeg", "the type of a file by its content"},
+	{"golang.org/x/crypto", "internal/approval", "Argon2id: what a guess at the operator's passphrase costs"},
 	{"golang.org/x/image", "internal/ocr internal/ffmpeg internal/evidence internal/font tests", "scaling and WebP; the fixed-point numbers of shaped text"},
 	{"golang.org/x/text", "internal/evidence internal/fetch", "encodings, Unicode"},
 	{"golang.org/x/net", "internal/fetch", "IDNA (UTS 46)"},

@@ -27,8 +27,8 @@ const (
 
 // Principal is who makes a call.
 type Principal struct {
-	Name string `json:"name"`
-	Role Role   `json:"role"`
+	Name string `json:"name" doc:"Its name."`
+	Role Role   `json:"role" doc:"operator or agent."`
 }
 
 // The two principals that exist without any set-up.

@@ -77,6 +77,7 @@ func readOnlyInputs() []struct{ tool, input string } {
 		{"measure_sync", `{"reference":"demo.mp4","second":"demo.mp4"}`},
 		{"review_check", `{"input":"demo.mp4"}`},
 		{"tool_search", `{"query":"silence"}`},
+		{"approval_list", `{}`},
 		{"job_list", `{}`},
 		{"job_get", `{"id":"JOB"}`},
 		{"job_wait", `{"id":"JOB","seconds":2}`},

@@ -18,6 +18,7 @@ import (
 type calling struct {
 	timeout duration
 	dryRun  bool
+	first   bool // the plan is approved first
 	plan    string
 	planned *engine.Planned // of apply
 }
@@ -37,6 +38,9 @@ func (d *duration) Type() string   { return "time" }
 func (c *calling) declare(cmd *cobra.Command, t *tool.Tool) {
 	cmd.Flags().Var(&c.timeout, "timeout", "deadline of the whole call, such as 90s or 10m (default: the tool's own)")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would run; nothing runs and nothing is written")
+	if t == nil || t.Writes() || t.Network {
+		cmd.Flags().BoolVar(&c.first, "plan-first", false, "show the plan and ask the operator; once it is approved, the same command runs exactly that plan, once")
+	}
 	if t == nil || t.Body() == tool.BodyPlan {
 		cmd.Flags().StringVar(&c.plan, "plan", "", "write the plan of a dry run to a new file")
 	}
@@ -84,11 +88,15 @@ func (a *App) invoke(ctx context.Context, id string, input []byte, who cutroom.P
 		return err
 	}
 	show := a.newProgress()
-	reply, err := i.Engine.Invoke(ctx, engine.Call{
+	call := engine.Call{
 		Tool: id, Input: input, Principal: who, Timeout: time.Duration(c.timeout),
-		DryRun: c.dryRun || c.plan != "", Progress: show.update, Planned: c.planned,
-	})
+		DryRun: c.dryRun || c.plan != "", Progress: show.update, Planned: c.planned, PlanFirst: c.first,
+	}
+	reply, err := i.Engine.Invoke(ctx, call)
 	show.finish()
+	if e := cutroom.AsError(err); c.first && err != nil && e.Code == cutroom.NeedsApproval && e.Approval != "" {
+		return a.showProposal(ctx, call, e)
+	}
 	if err != nil {
 		return err
 	}

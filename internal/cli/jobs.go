@@ -241,6 +241,12 @@ func (a *App) submit(ctx context.Context, c engine.Call) error {
 	if _, err := i.Engine.Invoke(ctx, trial); err != nil {
 		return err
 	}
+	if asked, _, err := i.Engine.Propose(ctx, c); err != nil {
+		return err
+	} else if asked.ID != "" && asked.State != cutroom.ApprovalApproved {
+		return cutroom.Errorf(cutroom.NeedsApproval, "%s: %s", c.Tool, asked.Why).WithApproval(asked.ID).
+			WithHint("have the operator run `cutroom approve %s` on a terminal, then submit it again", asked.ID)
+	}
 	j, err := i.Jobs.Submit(ctx, c)
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ type Config struct {
 	Speech     Speech      `yaml:"speech" doc:"Speech to text."`
 	MCP        MCP         `yaml:"mcp" doc:"The server for agents' hosts."`
 	Policy     Policy      `yaml:"policy" doc:"What calls are allowed, denied, or need a person's approval."`
+	Approvals  Approvals   `yaml:"approvals" doc:"How a person allows what needs a person."`
 	Database   string      `yaml:"database" doc:"Address of a PostgreSQL database, postgres://USER@HOST:PORT/NAME, instead of the SQLite file in the state folder. Without its password. In the user's own file only."`
 	Password   string      `yaml:"database_password" doc:"Where the password of that database is: env:NAME or file:PATH. Never the password itself. In the user's own file only."`
 	Programs   []string    `yaml:"programs" doc:"Folders searched for programs by cutroom setup, before the standard ones."`
@@ -131,6 +132,9 @@ func (c Config) check() error {
 	if p := c.MCP.PatienceSeconds; p < 0 || p > 3600 {
 		return cutroom.Errorf(cutroom.Invalid, "mcp.patience_seconds is %d", p).WithHint("use 1 to 3600; hosts give up on a call after 60 s or more")
 	}
+	if err := c.Approvals.check(); err != nil {
+		return err
+	}
 	for _, r := range c.Roots {
 		if !filepath.IsAbs(r) || filepath.Clean(r) == "/" {
 			return cutroom.Errorf(cutroom.Invalid, "roots holds %q", r).WithHint("name absolute folders, and not the whole disk")
@@ -224,6 +228,11 @@ func Load(user, workspace File) (Config, Config, error) {
 		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names programs, roots or a database", Name).
 			WithHint("only the user's own file may: move the lines to %s", user.Path)
 	}
+	if len(w.Approvals.ElicitationHosts) > 0 {
+		return Config{}, Config{}, cutroom.Errorf(cutroom.Denied, "%s of the workspace names hosts that may ask for approvals", Name).
+			WithHint("only the user's own file may: move the line to %s", user.Path)
+	}
+	c.Approvals = c.Approvals.narrow(w.Approvals)
 	c.Limits = c.Limits.narrow(w.Limits)
 	if w.Sandbox.Require == "namespaces" {
 		c.Sandbox.Require = w.Sandbox.Require

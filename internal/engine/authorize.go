@@ -44,8 +44,9 @@ func (e *Engine) ceiling(who cutroom.Principal, t *tool.Tool) error {
 	return nil
 }
 
-// authorize is step 5. An ask is answered with needs_approval: the store of
-// approvals is not part of this installation yet, so no call that needs one runs.
+// authorize is step 5: allow, deny or ask. Where the policy asks, the call needs an
+// approval of its own ([call.consent]); a tool that cannot be served here is not asked
+// about.
 func (k *call) authorize(ctx context.Context) error {
 	q, err := k.question(ctx)
 	if err != nil {
@@ -60,12 +61,14 @@ func (k *call) authorize(ctx context.Context) error {
 	}
 	switch d = k.decided(d); d.Effect {
 	case policy.Allow:
-	case policy.Ask:
-		hint := "this installation cannot record approvals yet, so the call stays closed"
-		if err := k.tool.Available(k.in); err != nil {
-			hint = cutroom.AsError(err).Error()
+		if k.PlanFirst {
+			k.asks = "its plan is to be approved first"
 		}
-		return cutroom.Errorf(cutroom.NeedsApproval, "%s: %s", k.tool.Name, d.Reason).WithHint("%s", hint)
+	case policy.Ask:
+		if err := k.tool.Available(k.in); err != nil {
+			return cutroom.Errorf(cutroom.NeedsApproval, "%s: %s", k.tool.Name, d.Reason).WithHint("%s", cutroom.AsError(err).Error())
+		}
+		k.asks = d.Reason
 	default:
 		return cutroom.Errorf(cutroom.Denied, "%s: %s", k.tool.Name, d.Reason).
 			WithHint("`cutroom policy explain %s` says which rule decides", k.tool.Name)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/approval"
 	"cutroom/internal/policy"
 	"cutroom/internal/stage"
 	"cutroom/internal/tool"
@@ -53,6 +54,10 @@ type call struct {
 	worked          bool               // the body was begun: something may have been done
 	undone          bool               // … but the tool says that nothing was
 	recorded        bool
+
+	asks  string         // why a person has to allow the call; "" when nobody has to
+	pass  approval.Pass  // what allows it
+	bound approval.Bound // what the pass is bound to
 
 	scratch string // private folder of a dry run's or a probe's programs
 }

@@ -60,6 +60,7 @@ type Options struct {
 	Limits    tool.Bounds      // operator's maxima; zero fields are the contract's ceilings
 	Timeout   time.Duration    // operator's longest deadline; zero is each tool's own
 	Jobs      Jobs             // nil: this process has no queue
+	Approvals Approvals        // nil: what needs a person's approval stays closed
 	Redact    *redact.Redactor // of what leaves the engine; nil knows forms of secrets only
 	Audit     Audit            // nil: only calls that look at something are made
 	Ledger    Ledger           // nil: no call is made that must not be made twice
@@ -92,6 +93,7 @@ type Call struct {
 	DryRun    bool                   // plan only: no program of the tool runs, nothing is recorded
 	Progress  func(cutroom.Progress) // may be nil
 	Planned   *Planned               // the plan that the call has to be, nil for any
+	PlanFirst bool                   // runs by an approval of its very plan only, also where the policy would not ask
 }
 
 // Planned is what a plan was made for: the call runs only when it is still that.
@@ -114,6 +116,9 @@ type Reply struct {
 	JSON   []byte // the output as every door shows it
 	Run    cutroom.Digest
 	Reused bool
+	// Approval is the id of the approval or grant that the call used up, "" when it
+	// needed none.
+	Approval string
 	// Transient says that the answer was not recorded: it depends on what may change.
 	Transient bool
 	Elapsed   time.Duration
@@ -149,8 +154,10 @@ func (k *call) perform(ctx context.Context) error {
 		k.ready,     // what cannot be written down is not done
 		k.authorize, // 5: allow, deny or ask
 		k.key,       // 6: identity of the call
+		k.consent,   // what a person has to allow is allowed, or asked for
 		k.reuse,     // 7: an equal, verified result answers; an equal call in flight is awaited
 		k.recall,    // … and what must not be done twice is answered from the ledger
+		k.spend,     // from here on the approval is used up
 		k.begin,     // from here on the ledger knows that something may be done
 		k.run,       // 8: plan and run in the sandbox
 		k.prove,     // 9: what was made is what was planned

@@ -165,6 +165,16 @@ type Preview struct {
 	DryRun   bool     `json:"dry_run"`
 	Calls    []string `json:"calls,omitempty"`
 	More     string   `json:"more,omitempty"`
+	// Approval is what a person has to decide before the plan runs.
+	Approval *PlanApproval `json:"approval,omitempty"`
+}
+
+// PlanApproval is the request that a plan waits for.
+type PlanApproval struct {
+	ID      string                `json:"approval_id"`
+	State   cutroom.ApprovalState `json:"state"`
+	Why     string                `json:"why"`
+	Command string                `json:"command"` // what the operator runs
 }
 
 // PreviewStep is one planned run of a program.

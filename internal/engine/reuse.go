@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"cutroom"
@@ -74,6 +75,11 @@ func (k *call) answer(ctx context.Context, r *stage.Result, err error) error {
 		m.MarkReused()
 	}
 	k.nameOutput()
+	if len(k.outlets) > 0 { // publishing a recorded file again is a use, too
+		if err := k.spend(ctx); err != nil {
+			return err
+		}
+	}
 	if err := k.deliver(ctx, r); err != nil {
 		return err
 	}
@@ -135,6 +141,6 @@ func (k *call) finish(record cutroom.Record, reused bool) error {
 	if err != nil {
 		return err
 	}
-	k.reply = &Reply{Tool: k.tool.Name, Output: k.out, JSON: encoded, Run: record.Run, Reused: reused, Record: record}
+	k.reply = &Reply{Tool: k.tool.Name, Output: k.out, JSON: encoded, Run: record.Run, Reused: reused, Record: record, Approval: cmp.Or(k.approval, k.grant)}
 	return nil
 }

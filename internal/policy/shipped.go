@@ -25,6 +25,7 @@ func Shipped() Policy {
 			{Name: "shipped: operator", Roles: operator, Effect: Allow, Reason: "the operator decides"},
 			{Name: "shipped: new files", Roles: agent, Tools: []string{"measure.*", "edit.*", "review.*"}, Kinds: execute, Overwrite: &no, Effect: Allow, Reason: "an agent may write new files"},
 			{Name: "shipped: jobs", Roles: agent, Tools: []string{"job.*"}, Kinds: execute, Effect: Allow, Reason: "an agent may stop agents' jobs"},
+			{Name: "shipped: asking", Roles: agent, Tools: []string{"approval.*"}, Kinds: []cutroom.Kind{cutroom.Propose}, Effect: Allow, Reason: "an agent may ask"},
 			{Name: "shipped: agents ask", Roles: agent, Effect: Ask, Reason: "an agent needs a person's approval for this"},
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/approval"
 	"cutroom/internal/audit"
 	"cutroom/internal/config"
 	"cutroom/internal/engine"
@@ -44,6 +45,8 @@ type Installation struct {
 	Toolchain     *Pinned
 	Jobs          *job.Queue // nothing of it is opened before it is needed
 	Audit         *audit.Log // as Jobs
+
+	Approvals *approval.Book // as Jobs
 
 	settings settings
 	database *database
@@ -154,6 +157,10 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		Open: i.database.open, Anchors: filepath.Join(s.folders.State, "audit.anchors"), Key: key,
 		Redact: o.Redact.Text, Log: o.Log, Now: o.Now,
 	})
+	i.Approvals = approval.New(approval.Options{
+		Open: i.database.open, Folder: filepath.Join(s.folders.State, "keys"),
+		Life: time.Duration(s.config.Approvals.LifeMinutes) * time.Minute, Log: o.Log, Now: o.Now,
+	})
 	l := s.config.Limits
 	i.Jobs = job.New(job.Options{
 		Open: i.database.open, Exists: i.database.exists,
@@ -169,7 +176,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
 			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,
 		},
-		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Audit: i.Audit, Ledger: i.Audit,
+		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Audit: i.Audit, Ledger: i.Audit, Approvals: i.Approvals,
 		Redact: o.Redact, Log: o.Log, Now: o.Now,
 	})
 	i.Jobs.Engine = newGate(i.Engine)

@@ -184,6 +184,9 @@ type Env interface {
 	Jobs() Jobs
 	// Audit is what was done and refused, as this call's principal may see it.
 	Audit() Audit
+	// Approvals are the requests for a person's approval, as this call's principal may
+	// see them.
+	Approvals() Approvals
 	// Registry lists the tools of this installation that the principal may see.
 	Registry() []*Tool
 }
@@ -204,6 +207,18 @@ type Jobs interface {
 type Audit interface {
 	// Query returns the rows that a filter chooses, the newest first.
 	Query(ctx context.Context, f cutroom.AuditFilter) ([]cutroom.AuditEvent, error)
+}
+
+// Approvals are requests for a person's approval. An id that the principal may not see
+// does not exist.
+type Approvals interface {
+	// Request asks for a call; the same call is the same request. Without an id in the
+	// answer no approval is needed.
+	Request(ctx context.Context, id string, input []byte) (cutroom.Approval, error)
+	// List returns the newest requests first, at most max, in the given states or in all.
+	List(ctx context.Context, max int, states ...cutroom.ApprovalState) ([]cutroom.Approval, error)
+	// Decide does what the operator says, and says how many requests that ended.
+	Decide(ctx context.Context, v cutroom.Verdict) (cutroom.Approval, int64, error)
 }
 
 // Reply is what a call of another tool answered.

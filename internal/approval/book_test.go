@@ -1,0 +1,434 @@
+package approval
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/store/storetest"
+)
+
+// desk is a book over a database of its own, with a clock that the test moves.
+type desk struct {
+	*Book
+	t  testing.TB
+	db *sql.DB
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newDesk(t testing.TB, db *sql.DB) *desk {
+	t.Helper()
+	d := &desk{t: t, db: db, now: time.UnixMilli(1_800_000_000_000)}
+	d.Book = New(Options{
+		Open:   func(context.Context) (*sql.DB, error) { return db, nil },
+		Folder: filepath.Join(t.TempDir(), "keys"),
+		Now: func() time.Time {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return d.now
+		},
+	})
+	return d
+}
+
+func (d *desk) pass(by time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.now = d.now.Add(by)
+}
+
+// each runs body with a desk on every kind of database.
+func each(t *testing.T, body func(t *testing.T, d *desk)) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, open storetest.Open) { body(t, newDesk(t, open())) })
+}
+
+func digest(text string) cutroom.Digest { return cutroom.DigestOf([]byte(text)) }
+
+// overwriting is an agent's call that replaces a file.
+func overwriting() Bound {
+	return Bound{
+		Workspace: "/w", StageRoot: ".cutroom/stage", Principal: cutroom.Agent, Tool: "edit.cut", Revision: 1,
+		Arguments: digest("arguments"), Inputs: []cutroom.Digest{digest("talk.mp4")}, Run: digest("run"),
+		Outputs: []Output{{Path: "/w/out.mp4", Replaces: digest("old")}}, Policy: digest("policy"),
+	}
+}
+
+func (d *desk) file(b Bound) cutroom.Approval {
+	d.t.Helper()
+	a, err := d.File(d.t.Context(), Request{Bound: b, Input: []byte(`{"input":"talk.mp4"}`), Why: "it replaces a file"})
+	if err != nil {
+		d.t.Fatal(err, cutroom.AsError(err).Err)
+	}
+	return a
+}
+
+func (d *desk) approve(b Bound, id string) cutroom.Approval {
+	d.t.Helper()
+	seal, err := d.Seal(nil, b.Digest(), "operator")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	a, err := d.Approve(WithSeal(d.t.Context(), seal), cutroom.Operator, id, 0)
+	if err != nil {
+		d.t.Fatal(err, cutroom.AsError(err).Err)
+	}
+	return a
+}
+
+// try finds and spends as the engine does, and returns why it may not.
+func (d *desk) try(b Bound) (Pass, string) {
+	d.t.Helper()
+	p, why, err := d.Find(d.t.Context(), Candidate{Bound: b})
+	if err != nil {
+		return p, cutroom.AsError(err).Msg
+	}
+	if p.ID == "" {
+		return p, "none: " + why
+	}
+	if err := d.Spend(d.t.Context(), Candidate{Bound: b}, p); err != nil {
+		return p, cutroom.AsError(err).Msg
+	}
+	return p, ""
+}
+
+func (d *desk) exec(query string, args ...any) {
+	d.t.Helper()
+	r, err := d.db.ExecContext(d.t.Context(), query, args...)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if n, err := r.RowsAffected(); err != nil || n != 1 {
+		d.t.Fatalf("%s: %d rows, %v", query, n, err)
+	}
+}
+
+// TestLife: asked, approved, used once, asked anew under another id.
+func TestLife(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		b := overwriting()
+		if _, why := d.try(b); why != "none: " {
+			t.Fatalf("nothing was asked, yet %q", why)
+		}
+		first := d.file(b)
+		if again := d.file(b); again.ID != first.ID || again.State != cutroom.ApprovalPending {
+			t.Errorf("the same call is %s %s, not %s", again.ID, again.State, first.ID)
+		}
+		if _, why := d.try(b); why != "none: " {
+			t.Errorf("what waits allows: %q", why)
+		}
+		d.approve(b, first.ID)
+		if p, why := d.try(b); why != "" || p.ID != first.ID {
+			t.Fatalf("%v %q", p, why)
+		}
+		if _, why := d.try(b); !strings.Contains(why, "was used already") {
+			t.Errorf("a second time: %q", why)
+		}
+		second := d.file(b)
+		if second.ID == first.ID || second.State != cutroom.ApprovalPending {
+			t.Errorf("asked again: %s %s", second.ID, second.State)
+		}
+		spent, err := d.Get(t.Context(), cutroom.Operator, first.ID)
+		if err != nil || spent.State != cutroom.ApprovalSpent || spent.Run != b.Run || spent.By != "operator" {
+			t.Errorf("%+v, %v", spent, err)
+		}
+	})
+}
+
+// TestForgery: whatever is done to an approval, or to the call, the answer is no, with
+// the reason.
+func TestForgery(t *testing.T) {
+	t.Parallel()
+	for name, forgery := range map[string]struct {
+		forge func(d *desk, b *Bound, id string)
+		why   string
+	}{
+		"edited row": {func(d *desk, _ *Bound, id string) {
+			d.exec(`update approval set expires = expires + 3600000 where id = $1`, id)
+		}, "is not as it was signed"},
+		"edited decider": {func(d *desk, _ *Bound, id string) {
+			d.exec(`update approval set decided_by = 'someone' where id = $1`, id)
+		}, "is not as it was signed"},
+		"copied id": {func(d *desk, b *Bound, id string) { // an approval's columns put over another request
+			other := *b
+			other.Arguments = digest("other")
+			victim := d.file(other)
+			d.exec(`delete from approval where id = $1`, victim.ID)
+			d.exec(`update approval set bound = $1, id = $2 where id = $3`, string(other.Digest()), victim.ID, id)
+			*b = other
+		}, "is not as it was signed"},
+		"copied id, kept id": {func(d *desk, b *Bound, id string) {
+			b.Arguments = digest("other")
+			d.exec(`update approval set bound = $1 where id = $2`, string(b.Digest()), id)
+		}, "was given for another call"},
+		"other arguments":   {func(_ *desk, b *Bound, _ string) { b.Arguments = digest("other") }, "for other arguments"},
+		"other input bytes": {func(_ *desk, b *Bound, _ string) { b.Inputs = []cutroom.Digest{digest("other")} }, "for other content of an input"},
+		"other output":      {func(_ *desk, b *Bound, _ string) { b.Outputs = []Output{{Path: "/w/x.mp4"}} }, "for another file at an output"},
+		"other file there":  {func(_ *desk, b *Bound, _ string) { b.Outputs = []Output{{b.Outputs[0].Path, digest("newer")}} }, "for another file at an output"},
+		"other principal":   {func(_ *desk, b *Bound, _ string) { b.Principal.Name = "other" }, "for another principal"},
+		"other role":        {func(_ *desk, b *Bound, _ string) { b.Principal.Role = cutroom.RoleOperator }, "for another principal"},
+		"other workspace":   {func(_ *desk, b *Bound, _ string) { b.Workspace = "/v" }, "for another workspace"},
+		"other programs":    {func(_ *desk, b *Bound, _ string) { b.Run = digest("newer") }, "for other programs or settings"},
+		"policy changed":    {func(_ *desk, b *Bound, _ string) { b.Policy = digest("newer") }, "under another policy"},
+		"other destination": {func(_ *desk, b *Bound, _ string) { b.Destination = "https://example.com" }, "for another destination"},
+		"expired":           {func(d *desk, _ *Bound, _ string) { d.pass(time.Hour) }, "expired at 2027-01-15T"},
+		"clock set back":    {func(d *desk, _ *Bound, _ string) { d.pass(-time.Minute) }, "the clock was set back"},
+		"used twice":        {func(d *desk, b *Bound, _ string) { d.try(*b) }, "was used already"},
+		"used and set back": {func(d *desk, b *Bound, id string) {
+			d.try(*b)
+			d.exec(`update approval set state = 'approved', ended = 0 where id = $1`, id)
+		}, "was used already"},
+		"revoked":            {func(d *desk, _ *Bound, id string) { _, _ = d.Revoke(d.t.Context(), cutroom.Operator, id) }, "was taken back"},
+		"revoked, row saved": {revokeAndRestore, "was used already"},
+		"all revoked, row saved": {func(d *desk, _ *Bound, id string) {
+			r := d.row(id)
+			if n, err := d.RevokeBefore(d.t.Context(), cutroom.Operator, d.Now()); err != nil || n != 1 {
+				d.t.Errorf("%d, %v", n, err)
+			}
+			d.exec(`update approval set state = 'approved', ended = 0, signature = $1 where id = $2`, r.signature, id)
+		}, "was taken back with all others"},
+		"decided by the model": {func(d *desk, _ *Bound, id string) {
+			r := d.row(id)
+			r.By, r.role = cutroom.Agent.Name, cutroom.RoleAgent
+			d.exec(`update approval set decided_by = $1, decided_role = $2, signature = $3 where id = $4`, r.By, string(r.role), d.signer().sign(r.signed()), id)
+		}, "was not decided by the operator"},
+		"signed by another key": {func(d *desk, _ *Bound, id string) {
+			other, r := stranger(d.t), d.row(id)
+			d.exec(`update approval set signed_by = $1, signature = $2 where id = $3`, fingerprint(other.Public()), other.sign(r.signed()), id)
+		}, "was signed by another key"},
+		"another key's signature under our name": {func(d *desk, _ *Bound, id string) {
+			d.exec(`update approval set signature = $1 where id = $2`, stranger(d.t).sign(d.row(id).signed()), id)
+		}, "is not as it was signed"},
+		"no signature": {func(d *desk, b *Bound, id string) {
+			b.Arguments = digest("other")
+			d.exec(`update approval set state = 'approved', decided_role = 'operator' where id = $1`, d.file(*b).ID)
+		}, "was signed by another key"},
+		"decided in the future": {func(d *desk, _ *Bound, id string) {
+			r := d.row(id)
+			r.Decided, r.Expires = r.Decided.Add(time.Minute), r.Expires.Add(time.Minute)
+			d.exec(`update approval set decided = $1, expires = $2, signature = $3 where id = $4`, r.Decided.UnixMilli(), r.Expires.UnixMilli(), d.signer().sign(r.signed()), id)
+		}, "was decided in the future"},
+		"lives too long": {func(d *desk, _ *Bound, id string) {
+			r := d.row(id)
+			r.Expires = r.Decided.Add(LongestLife + time.Minute)
+			d.exec(`update approval set expires = $1, signature = $2 where id = $3`, r.Expires.UnixMilli(), d.signer().sign(r.signed()), id)
+		}, "lives longer than an approval may"},
+		"broken signature": {func(d *desk, _ *Bound, id string) {
+			d.exec(`update approval set signature = $1 where id = $2`, base64.StdEncoding.EncodeToString([]byte("short")), id)
+		}, "is not as it was signed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, d *desk) {
+				b := overwriting()
+				a := d.file(b)
+				d.approve(b, a.ID)
+				d.pass(time.Second)
+				forgery.forge(d, &b, a.ID)
+				if p, why := d.try(b); why == "" || !strings.Contains(why, forgery.why) {
+					t.Errorf("%v: %q, want %q", p, why, forgery.why)
+				}
+			})
+		})
+	}
+}
+
+func (d *desk) row(id string) *row {
+	d.t.Helper()
+	r, err := one(d.t.Context(), d.db, `id = $1`, id)
+	if err != nil || r == nil {
+		d.t.Fatalf("%s: %v", id, err)
+	}
+	return r
+}
+
+func (d *desk) signer() *Signer {
+	d.t.Helper()
+	s, err := d.keys.Unlock(nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+func stranger(t testing.TB) *Signer {
+	t.Helper()
+	s, err := Keys{filepath.Join(t.TempDir(), "keys")}.Unlock(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func revokeAndRestore(d *desk, _ *Bound, id string) {
+	r := d.row(id)
+	if _, err := d.Revoke(d.t.Context(), cutroom.Operator, id); err != nil {
+		d.t.Error(err)
+	}
+	d.exec(`update approval set state = 'approved', ended = 0, signature = $1, decided = $2, expires = $3, decided_by = $4 where id = $5`,
+		r.signature, r.Decided.UnixMilli(), r.Expires.UnixMilli(), r.By, id)
+}
+
+// TestNobodyElseDecides: a model's principal cannot, and neither can the operator's
+// without having been shown this very call.
+func TestNobodyElseDecides(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		b := overwriting()
+		a := d.file(b)
+		seal, err := d.Seal(nil, b.Digest(), "operator")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := b
+		other.Arguments = digest("other")
+		swapped, err := d.Seal(nil, other.Digest(), "operator")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, try := range map[string]func() error{
+			"agent": func() error {
+				_, err := d.Approve(WithSeal(t.Context(), seal), cutroom.Agent, a.ID, 0)
+				return err
+			},
+			"no seal": func() error { _, err := d.Approve(t.Context(), cutroom.Operator, a.ID, 0); return err },
+			"another call": func() error {
+				_, err := d.Approve(WithSeal(t.Context(), swapped), cutroom.Operator, a.ID, 0)
+				return err
+			},
+			"agent denies": func() error { _, err := d.Deny(t.Context(), cutroom.Agent, a.ID); return err },
+			"agent takes back": func() error {
+				_, err := d.Revoke(t.Context(), cutroom.Agent, a.ID)
+				return err
+			},
+			"agent takes all back": func() error { _, err := d.RevokeBefore(t.Context(), cutroom.Agent, d.Now()); return err },
+			"agent grants": func() error {
+				_, err := d.Grant(t.Context(), cutroom.Agent, nil, standing(), time.Hour)
+				return err
+			},
+		} {
+			if err := try(); err == nil {
+				t.Errorf("%s decided", name)
+			}
+		}
+		if got, err := d.Get(t.Context(), cutroom.Agent, a.ID); err != nil || got.State != cutroom.ApprovalPending {
+			t.Errorf("%+v, %v", got, err)
+		}
+		stranger := cutroom.Principal{Name: "other", Role: cutroom.RoleAgent}
+		if _, err := d.Get(t.Context(), stranger, a.ID); cutroom.AsError(err).Code != cutroom.NotFound {
+			t.Errorf("another principal sees it: %v", err)
+		}
+		for who, n := range map[cutroom.Principal]int{cutroom.Operator: 1, cutroom.Agent: 1, stranger: 0} {
+			if list, err := d.List(t.Context(), who, "/w", 10); err != nil || len(list) != n {
+				t.Errorf("%s sees %d, %v", who.Name, len(list), err)
+			}
+		}
+	})
+}
+
+// TestDenied: a no is final until the person changes it, also against a grant.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		b := overwriting()
+		a := d.file(b)
+		if _, err := d.Deny(t.Context(), cutroom.Operator, a.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.File(t.Context(), Request{Bound: b})
+		if e := cutroom.AsError(err); e.Code != cutroom.Denied || e.Approval != a.ID {
+			t.Errorf("asked again: %v", err)
+		}
+		if _, _, err := d.Find(t.Context(), Candidate{Bound: b}); cutroom.AsError(err).Code != cutroom.Denied {
+			t.Errorf("%v", err)
+		}
+		d.approve(b, a.ID) // after all
+		if _, why := d.try(b); why != "" {
+			t.Error(why)
+		}
+		next := d.file(b)
+		if _, err := d.Deny(t.Context(), cutroom.Operator, next.ID); err != nil {
+			t.Fatal(err)
+		}
+		d.pass(waitFor)
+		if later := d.file(b); later.ID == next.ID || later.State != cutroom.ApprovalPending {
+			t.Errorf("a day later: %+v", later)
+		}
+	})
+}
+
+// TestPendingIsBounded: a principal that asks and asks is stopped, others are not.
+func TestPendingIsBounded(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		b := overwriting()
+		for i := range maxPending {
+			b.Revision = i
+			d.file(b)
+		}
+		b.Revision = maxPending
+		if _, err := d.File(t.Context(), Request{Bound: b}); cutroom.AsError(err).Code != cutroom.Limit {
+			t.Errorf("%v", err)
+		}
+		b.Principal.Name = "other"
+		d.file(b)
+		d.pass(waitFor)
+		b.Principal = cutroom.Agent
+		d.file(b) // what nobody decided is over
+	})
+}
+
+// TestNetworkLife: an approval for a destination lives fifteen minutes at most,
+// whatever was asked for.
+func TestNetworkLife(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		b := overwriting()
+		b.Destination, b.MaxBytes = "https://example.com", 1<<20
+		seal, err := d.Seal(nil, b.Digest(), "operator")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := d.Approve(WithSeal(t.Context(), seal), cutroom.Operator, d.file(b).ID, 10*time.Hour)
+		if err != nil || a.Expires.Sub(a.Decided) != NetworkLife {
+			t.Fatalf("%s, %v", a.Expires.Sub(a.Decided), err)
+		}
+		d.pass(NetworkLife - time.Millisecond)
+		p, _, err := d.Find(t.Context(), Candidate{Bound: b})
+		if err != nil || p.ID != a.ID {
+			t.Fatalf("%v, %v", p, err)
+		}
+		d.pass(time.Millisecond) // between finding and spending
+		if err := d.Spend(t.Context(), Candidate{Bound: b}, p); err == nil {
+			t.Error("spent at its end")
+		}
+	})
+}
+
+// TestClockALittleBack: clocks of one database may lie seconds apart; nothing lives
+// longer by that.
+func TestClockALittleBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		b := overwriting()
+		d.approve(b, d.file(b).ID)
+		d.pass(time.Hour)
+		other := b
+		other.Arguments = digest("other")
+		d.file(other) // records the time
+		d.pass(-2 * time.Second)
+		if _, why := d.try(b); !strings.Contains(why, "expired") {
+			t.Errorf("%q", why)
+		}
+		d.file(b)
+	})
+}
