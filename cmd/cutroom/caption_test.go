@@ -310,4 +310,16 @@ func TestCaptionsOfAnyPicture(t *testing.T) {
 			}
 		}
 	}
+	// Matroska begins with the delay of its sound's codec, and states an even rate all the
+	// same: what is compared is the same frame of input and output.
+	for _, f := range []string{"b02_vfr", "base"} {
+		testenv.FFmpeg(t, "-i", filepath.Join(testenv.Cases(t), f+".mp4"), "-c", "copy", filepath.Join(w.dir, f+".mkv"))
+		if v := describe(w, f+".mkv").FirstVideo().Video.VFR; v.Variable != (f == "b02_vfr") {
+			t.Errorf("%s.mkv: %+v", f, v)
+		}
+		out := w.captioned(edit.CaptionInput{Input: cutroom.InPath(f + ".mkv"), Cues: []edit.CaptionCue{{Start: "0.5", End: "2", Text: "ALPHA"}, {Start: "2.5", End: "3.5", Text: "BRAVO"}}})
+		if row(out.Verified, "captions_in_safe_area") != "0" {
+			t.Errorf("%s.mkv: %s pixels differ", f, row(out.Verified, "captions_in_safe_area"))
+		}
+	}
 }

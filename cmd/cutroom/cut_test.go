@@ -110,8 +110,10 @@ func TestCutRefuses(t *testing.T) {
 		{edit.CutInput{Input: in, Segments: []string{"4-2"}}, "segment 1"},
 		{edit.CutInput{Input: in, Start: "1", End: "2", Writing: to("talk.mp4")}, "never written over"},
 		{edit.CutInput{Input: in, Start: "1", End: "2", Writing: to("talk.xyz")}, "cannot be written"},
+		{edit.CutInput{Input: in, Start: "11.99"}, "11.99 s to 12 s, holds no frame"},
+		{edit.CutInput{Input: in, Start: "1.001", End: "1.002", Mode: "accurate"}, "holds no frame"},
 	} {
-		if e := w.fails("edit.cut", c.in, cutroom.Invalid); !strings.Contains(e.Msg, c.says) {
+		if e := w.fails("edit.cut", c.in, cutroom.Invalid); !strings.Contains(e.Msg, c.says) || e.Hint == "" {
 			t.Errorf("%+v: %s (%s)", c.in, e.Msg, e.Hint)
 		}
 	}

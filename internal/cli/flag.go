@@ -276,11 +276,11 @@ func (r reader) scalar(p tool.Param, name, text string) (any, error) {
 		if raw := json.RawMessage(strings.TrimSpace(text)); json.Valid(raw) && isNumber(string(raw)) {
 			return raw, nil
 		}
-		return nil, usagef("%s: %q is not a number", name, short(text))
+		return nil, usagef("%s: %q is not a number", name, short(text)).withHint("write it in digits, such as 12 or 12.5")
 	case tool.ParamTime:
 		if _, err := cutroom.ParseMicros(text); err != nil {
 			if _, label := cutroom.ParseMoment(text); label != nil {
-				return nil, usagef("%s: %s", name, err)
+				return nil, usagef("%s: %s", name, err).withHint("write 12.5, 1:02.5 or 00:01:02.500")
 			}
 		}
 		return text, nil

@@ -123,6 +123,8 @@ func (s *Stream) needsPackets(d *Document) (string, bool) {
 		return "the container states no usable frame rate", true
 	case s.Video.VFR.Variable && d.SizeBytes <= maxVFRScan:
 		return "the stated frame rates differ", true
+	case strings.HasPrefix(d.FormatName, "matroska") && !s.Video.FrameRate.usual() && d.SizeBytes <= maxVFRScan:
+		return "the stated frame rate is none that cameras have: Matroska states one even where frames are unevenly spaced", true
 	}
 	return "", false
 }

@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ func (d *Document) Moment(m cutroom.Moment) (cutroom.Micros, error) {
 	label, at, own := strings.Cut(string(m), "@")
 	code, err := ParseTimecode(label)
 	if err != nil {
-		return 0, cutroom.Errorf(cutroom.Invalid, "%s", err)
+		return 0, cutroom.Errorf(cutroom.Invalid, "%s", err).WithHint("give seconds, hh:mm:ss.mmm or a timecode")
 	}
 	rate, known := Rational{}, false
 	if v := d.FirstVideo(); v != nil {
@@ -35,7 +36,7 @@ func (d *Document) Moment(m cutroom.Moment) (cutroom.Micros, error) {
 	}
 	n, err := code.Count(Base(rate))
 	if err != nil {
-		return 0, cutroom.Errorf(cutroom.Invalid, "%s", err)
+		return 0, cutroom.Errorf(cutroom.Invalid, "%s", err).WithHint("give a label that a frame has, or seconds")
 	}
 	if d.Timecode != nil && !own {
 		first, err := ParseTimecode(d.Timecode.Start)
@@ -51,6 +52,26 @@ func (d *Document) Moment(m cutroom.Moment) (cutroom.Micros, error) {
 	}
 	num := new(big.Int).Mul(big.NewInt(n), big.NewInt(rate.Den))
 	return cutroom.Micros(bigTicks(num.Mul(num, big.NewInt(1_000_000)), big.NewInt(rate.Num), nearest)), nil
+}
+
+// Label returns the timecode of the frame that shows at a time of the public axis, where
+// the file has a timecode. An error says why it cannot go on counting.
+func (d *Document) Label(at cutroom.Micros) (string, error) {
+	v := d.FirstVideo()
+	if d.Timecode == nil || v == nil || !v.Video.FrameRate.Known() {
+		return "", fmt.Errorf("the file has no timecode")
+	}
+	rate := v.Video.FrameRate
+	first, err := ParseTimecode(d.Timecode.Start)
+	if err != nil {
+		return "", err
+	}
+	n, err := first.Count(Base(rate))
+	if err != nil {
+		return "", err
+	}
+	n += muldiv(int64(max(0, at)), rate.Num, 1_000_000*rate.Den, nearest)
+	return TimecodeOf(n, Base(rate), first.Drop).String(), nil
 }
 
 // ParseRate reads a frame rate: "25", "30000/1001", or a rounded decimal, which stands

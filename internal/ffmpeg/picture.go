@@ -172,6 +172,18 @@ func (r *rawStream) rates(s *Stream, v *VideoFacts) {
 	}
 }
 
+// usual reports whether a rate is one that recordings are made at: a whole number of
+// frames per second, halves of it included, or 1000/1001 of one.
+func (r Rational) usual() bool {
+	f := r.Float()
+	for _, n := range []float64{f, 2 * f, f * 1001 / 1000} {
+		if math.Abs(n-math.Round(n)) < 0.002 {
+			return true
+		}
+	}
+	return false
+}
+
 func compareRates(real, avg Rational) Verdict {
 	diff := math.Abs(real.Float()-avg.Float()) / real.Float()
 	if diff < 0.003 {

@@ -187,6 +187,9 @@ func (c *compiler) sayColors(f frame) {
 		if v.Video.HDR != "" && !f.hdr {
 			c.note("the high dynamic range of %s (%s) is tone-mapped to standard range, tagged BT.709", c.g.Sources[cl.Source].Name, v.Video.HDR)
 		}
+		if v.Video.DolbyVision > 0 {
+			c.note("the Dolby Vision layer of %s is left out", c.g.Sources[cl.Source].Name)
+		}
 		if v.Video.Alpha && !f.alpha {
 			c.note("%s is transparent: it is laid on %s", c.g.Sources[cl.Source].Name, ffmpeg.Background)
 		}

@@ -45,8 +45,12 @@ func (c *compiler) shape(v *ffmpeg.VideoFacts) (frame, error) {
 	if p.Turn%180 != 0 {
 		w, h, dw, dh = h, w, dh, dw
 	}
-	f.kept = p.Crop == nil && p.Width == 0 && p.Height == 0 && len(p.Burn) == 0 && len(c.g.Clips) == 1 || c.selecting && p.Crop == nil && p.Width == 0 && p.Height == 0 && len(p.Burn) == 0
-	if f.kept && (c.subsampled(f.format) && (w%2 != 0 || h%2 != 0)) {
+	f.kept = p.Crop == nil && p.Width == 0 && p.Height == 0 && len(p.Burn) == 0 && (len(c.g.Clips) == 1 || c.selecting)
+	switch odd := c.subsampled(f.format) && (w%2 != 0 || h%2 != 0); {
+	case odd && f.kept && (w < 2 || h < 2):
+		f.kept = false
+		c.note("the picture of %d×%d is enlarged, since 4:2:0 video is 2 pixels wide and high at least", w, h)
+	case odd && f.kept:
 		c.note("the size %d×%d is odd: one row or column is cut off, since 4:2:0 video has even sizes", w, h)
 	}
 	switch {

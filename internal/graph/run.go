@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"cutroom"
 	"cutroom/internal/edl"
@@ -103,6 +104,26 @@ func (r *Render) Planned() []argv.Command {
 // Map says which part of the sources the edit shows when. Where frame times are read
 // first, it is what the sources' descriptions say until they are.
 func (r *Render) Map() edl.Map { return r.done.Map }
+
+// Ahead returns a time of the edit between the frame that shows at a time and the one
+// before it: the first frame from there on is that frame, however a container rounds. It
+// is at itself where the render has not read the frames' times.
+func (r *Render) Ahead(at cutroom.Micros) cutroom.Micros {
+	_, from, ok := r.done.Map.ToSource(at)
+	if !ok || len(r.frames) == 0 {
+		return at
+	}
+	s := &r.g.Sources[r.g.Clips[0].Source]
+	v := s.Media.FirstVideo()
+	i, exact := slices.BinarySearch(r.frames, ffmpeg.TicksOf(from+s.Media.ZeroSeconds, v.TimeBase))
+	if !exact {
+		i--
+	}
+	if i < 1 {
+		return 0
+	}
+	return max(0, at-(from-s.Media.Time(v, (r.frames[i-1]+r.frames[i])/2)))
+}
 
 // Expect is what must be true of the written file, to be refined before it is proved.
 func (r *Render) Expect() *proof.Expectation { return &r.done.Expect }

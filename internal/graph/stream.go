@@ -176,18 +176,14 @@ func (c *compiler) timecode(src *Source) []argv.Atom {
 		c.drop("timecode %s: %s does not carry it here", tc.Start, c.g.Target.Container)
 		return nil
 	}
-	rate := src.Media.FirstVideo().Video.FrameRate
-	first, err := ffmpeg.ParseTimecode(tc.Start)
-	if err != nil || !rate.Known() || c.rate.Known() && c.rate != rate {
+	label, err := src.Media.Label(c.line.parts[0].start)
+	switch rate := src.Media.FirstVideo().Video.FrameRate; {
+	case err != nil:
+		c.drop("timecode %s: %v", tc.Start, err)
+		return nil
+	case c.rate.Known() && c.rate != rate:
 		c.drop("timecode %s: it does not fit the output's frame rate", tc.Start)
 		return nil
 	}
-	base := ffmpeg.Base(rate)
-	n, err := first.Count(base)
-	if err != nil {
-		c.drop("timecode %s: %v", tc.Start, err)
-		return nil
-	}
-	n += round(int64(max(0, c.line.parts[0].start)), rate, micro)
-	return argv.Words("-timecode", ffmpeg.TimecodeOf(n, base, first.Drop).String())
+	return argv.Words("-timecode", label)
 }

@@ -70,7 +70,7 @@ func (c Clip) span(s *Source, picture bool) (a, b cutroom.Micros, err error) {
 	case a < 0 || end > 0 && a >= end:
 		return 0, 0, cutroom.Errorf(cutroom.Invalid, "the start %s s lies outside %s, which is %s s long", a, s.Name, end).WithHint("choose a start within the file")
 	case b <= a:
-		return 0, 0, cutroom.Errorf(cutroom.Invalid, "the end %s s has to lie after the start %s s", b, a)
+		return 0, 0, cutroom.Errorf(cutroom.Invalid, "the end %s s has to lie after the start %s s", b, a).WithHint("give an end behind the start")
 	}
 	return a, b, nil
 }

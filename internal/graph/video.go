@@ -14,7 +14,7 @@ import (
 func (c *compiler) picture() ([]argv.Atom, error) {
 	p := c.g.Picture
 	if p == nil {
-		return argv.Words("-vn"), nil
+		return nil, nil // only what is mapped gets in; -vn would keep cover art out, too
 	}
 	src := c.line.parts[0].source
 	v, err := src.Media.VideoStream()
@@ -105,7 +105,8 @@ func (c *compiler) frames() int64 {
 	return c.line.total
 }
 
-// atRate conforms frames to the rate, exactly n of them.
+// atRate conforms frames to the rate, exactly n of them. A clip that is shorter than half
+// a frame of that rate shows one all the same.
 func (c *compiler) atRate(n int64) string {
 	smooth := ""
 	switch c.g.Picture.Smooth {
@@ -114,7 +115,7 @@ func (c *compiler) atRate(n int64) string {
 	case "interpolate":
 		smooth = fmt.Sprintf(",minterpolate=fps=%s:mi_mode=mci:mc_mode=aobmc:me_mode=bidir:vsbmc=1", c.rate)
 	}
-	return fmt.Sprintf("%s,fps=fps=%s:start_time=0,tpad=stop_mode=clone:stop=-1,trim=end_frame=%d", smooth, c.rate, n)
+	return fmt.Sprintf("%s,fps=fps=%s:start_time=0:eof_action=pass,tpad=stop_mode=clone:stop=-1,trim=end_frame=%d", smooth, c.rate, n)
 }
 
 // burn draws caption scripts over the frame.
@@ -188,7 +189,9 @@ func (c *compiler) joinPicture() error {
 		for i := range n {
 			fmt.Fprintf(&in, "[p%d]", i)
 		}
-		c.chains = append(c.chains, fmt.Sprintf("%sconcat=n=%d:v=1:a=0%s", in.String(), n, end))
+		// Counted anew: where a clip ends concat guesses from the distance of its frames, and
+		// a single frame has none.
+		c.chains = append(c.chains, fmt.Sprintf("%sconcat=n=%d:v=1:a=0,settb=%s,setpts=N%s", in.String(), n, c.rate.Inverse(), end))
 	}
 	return nil
 }

@@ -402,7 +402,7 @@ func (r *run) failure(res *argv.Result, state *os.ProcessState) error {
 	if k := mainComplaint(res.Complaints); k != "" {
 		e = cutroom.Errorf(cutroom.ToolFailed, "%s failed with exit code %d (%s)", r.cmd.Program, res.Exit, k)
 	}
-	return e.WithCause(errors.New(r.cmd.Step))
+	return e.WithCause(errors.New(r.cmd.Step)).WithHint("`cutroom probe` says what the input is; with --debug the call shows what %s said", r.cmd.Program)
 }
 
 // mainComplaint is the class that a program named most.

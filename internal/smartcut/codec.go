@@ -44,8 +44,8 @@ func (s Source) mismatch(a *ffmpeg.Abilities) string {
 		if interlaced {
 			return "interlaced HEVC cannot be encoded to match"
 		}
-		if v.Video.DolbyVision > 0 {
-			return "Dolby Vision metadata cannot be encoded to match"
+		if v.Video.DolbyVision > 0 && !s.layered() {
+			return "Dolby Vision without a base that plays by itself cannot be encoded to match"
 		}
 		return need("libx265")
 	case "vp8":
@@ -56,6 +56,13 @@ func (s Source) mismatch(a *ffmpeg.Abilities) string {
 		return need("libaom-av1")
 	}
 	return fmt.Sprintf("%s cannot be encoded to match", v.CodecName)
+}
+
+// layered reports whether the picture is Dolby Vision of profile 8: HDR10 or HLG that
+// plays by itself, and metadata in packets of their own beside it, which a cut leaves out.
+func (s Source) layered() bool {
+	v := s.video()
+	return v.CodecName == "hevc" && v.Video.DolbyVision == 8 && v.Video.HDR != ""
 }
 
 // encoder are the options that encode a piece as the source is encoded, so closely that

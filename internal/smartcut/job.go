@@ -1,8 +1,10 @@
 package smartcut
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cutroom"
 	"cutroom/internal/edl"
@@ -111,7 +113,10 @@ func New(src Source, spans []Span, t Target, o Options, a ffmpeg.Abilities) (*Jo
 		return j, nil
 	}
 	j.tracks, j.dropped = src.tracks(t.Container, j.a)
-	j.dropped = append(j.dropped, src.dropped()...)
+	j.dropped = append(j.dropped, src.dropped(t)...)
+	if src.layered() {
+		j.notes = append(j.notes, "the Dolby Vision layer is left out; its base, "+strings.ToUpper(src.video().Video.HDR)+", stays as it is")
+	}
 	for _, t := range j.tracks {
 		if t.note != "" {
 			j.notes = append(j.notes, t.note)
@@ -268,7 +273,7 @@ func (j *Job) place() (enough bool, err error) {
 			return false, nil
 		}
 		if a >= b {
-			return true, cutroom.Errorf(cutroom.Invalid, "segment %d, from %s s to %s s, holds no frame", n+1, s.Start, s.End).
+			return true, cutroom.Errorf(cutroom.Invalid, "segment %d, from %s s to %s s, holds no frame", n+1, s.Start, cmp.Or(s.End, v.EndSeconds, j.src.Media.DurationSeconds)).
 				WithHint("make it longer than a frame, and within the file")
 		}
 		c := cut{from: shown[a], frames: shown[a:b], asked: j.src.Media.Time(v, shown[a])}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cutroom"
 	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/sandbox/argv"
@@ -39,6 +40,13 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool
 		args = append(args, argv.Words("-protocol_whitelist", "file", "-f", "ffmetadata", "-i")...)
 		args = append(args, argv.Out(marksFile))
 	}
+	art, artInput := s.cover(t), 1+len(cuts)
+	if art != nil {
+		if len(chapters) > 0 {
+			artInput++
+		}
+		args = append(args, s.Format.Input(0)...)
+	}
 	var chains []string
 	kept := func(tr track) bool { return keep && tr.copiesSound(cuts, t.Container) }
 	for n, tr := range tracks {
@@ -51,7 +59,7 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool
 	}
 	args = append(args, argv.Words("-progress")...)
 	args = append(args, argv.Pipe(1))
-	args = append(args, argv.Words("-map", "0:v:0", "-c:v", "copy", "-bsf:v", "setts=pts=PTS:dts='max(DTS,PREV_OUTDTS+1)'")...)
+	args = append(args, argv.Words("-map", "0:v:0", "-c:v:0", "copy", "-bsf:v:0", "setts=pts=PTS:dts='max(DTS,PREV_OUTDTS+1)'")...)
 	for n, tr := range tracks {
 		if kept(tr) {
 			args = append(args, s.copySound(n, tr, cuts[0])...)
@@ -63,7 +71,13 @@ func (s Source) join(t Target, cuts []cut, tracks []track, m *edl.Map, keep bool
 			args = append(args, argv.Words(fmt.Sprintf("-bsf:a:%d", n), "setts=pts=PTS+"+opusDelay+":dts=DTS+"+opusDelay)...)
 		}
 	}
+	if art != nil {
+		args = append(args, argv.Words("-map", fmt.Sprintf("%d:%d", artInput, art.Index), "-c:v:1", "copy", "-disposition:v:1", "attached_pic")...)
+	}
 	args = append(args, s.tags(len(cuts), len(chapters) > 0)...)
+	if label := s.label(t, s.start(cuts[0])); label != "" {
+		args = append(args, argv.Words("-timecode", label)...)
+	}
 	if v.CodecName == "hevc" && (t.Container == "mp4" || t.Container == "mov") {
 		args = append(args, argv.Words("-tag:v", "hvc1")...)
 	}
@@ -128,8 +142,31 @@ func disposition(marks []string) string {
 	return strings.Join(known, "+")
 }
 
+// cover is the cover art that the output keeps; nil for none.
+func (s Source) cover(t Target) *ffmpeg.Stream {
+	if t.demuxer() == "matroska" || len(s.Media.CoverArt) == 0 {
+		return nil
+	}
+	if art := &s.Media.CoverArt[0]; art.CodecName == "mjpeg" || art.CodecName == "png" {
+		return art
+	}
+	return nil
+}
+
+// label is the timecode of the output's first frame, at a time of the source; "" for none.
+func (s Source) label(t Target, at cutroom.Micros) string {
+	if t.demuxer() == "matroska" {
+		return ""
+	}
+	label, err := s.Media.Label(at)
+	if err != nil {
+		return ""
+	}
+	return label
+}
+
 // dropped names the streams that the output does not have.
-func (s Source) dropped() []string {
+func (s Source) dropped(t Target) []string {
 	var list []string
 	v := s.video()
 	for _, st := range s.Media.Streams {
@@ -138,11 +175,15 @@ func (s Source) dropped() []string {
 			list = append(list, fmt.Sprintf("stream %d (video %s): one picture is kept", st.Index, st.CodecName))
 		case st.CodecType == "subtitle":
 			list = append(list, fmt.Sprintf("stream %d (subtitle %s): not carried by this cut", st.Index, st.CodecName))
+		case st.CodecTag == "tmcd" && s.label(t, 0) != "": // written anew, from the cut's first frame on
 		case st.CodecType == "data" || st.CodecType == "attachment":
 			list = append(list, fmt.Sprintf("stream %d (%s %s): a cut does not carry it", st.Index, st.CodecType, st.CodecName))
 		}
 	}
-	for _, st := range s.Media.CoverArt {
+	for i, st := range s.Media.CoverArt {
+		if i == 0 && s.cover(t) != nil {
+			continue
+		}
 		list = append(list, fmt.Sprintf("stream %d (cover art): a cut does not carry it", st.Index))
 	}
 	return list

@@ -220,6 +220,10 @@ func (j *Job) rows(doc *ffmpeg.Document) []cutroom.Verified {
 	list = append(list,
 		row("first_frame", p.first >= least, "video", "dB", fmt.Sprintf("the source's, PSNR at least %d", least), ratio(p.first)),
 		row("last_frame", p.final >= least, "video", "dB", fmt.Sprintf("the source's, PSNR at least %d", least), ratio(p.final)))
+	if j.src.cover(j.target) != nil {
+		n := len(doc.CoverArt)
+		list = append(list, row("streams", n == 1, "cover", "", "1", fmt.Sprint(n)))
+	}
 	return append(list, j.soundRows(doc)...)
 }
 

@@ -112,6 +112,9 @@ func (s Source) copyPackets(drop string, zero ffmpeg.Ticks, packets int) []argv.
 	if s.video().CodecName == "hevc" {
 		chain += ",hevc_mp4toannexb" // the parameter sets of each piece come with it
 	}
+	if s.layered() {
+		chain += ",filter_units=remove_types=62-63" // UNSPEC62 and 63 carry Dolby Vision's metadata and its second layer
+	}
 	return argv.Words("-c:v", "copy", "-bsf:v", chain, "-frames:v", strconv.Itoa(packets))
 }
 

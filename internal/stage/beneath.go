@@ -83,13 +83,13 @@ func inputError(path string, err error) error {
 	case errors.Is(err, errNotRegular):
 		e = cutroom.Errorf(cutroom.Invalid, "%q is not a regular file", path).WithHint("name a file, not a folder, pipe or device")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotFolder):
-		e = cutroom.Errorf(cutroom.NotFound, "no such file: %q", path)
+		e = cutroom.Errorf(cutroom.NotFound, "no such file: %q", path).WithHint("check the name: a relative one counts from the folder of the call")
 	case errors.Is(err, fs.ErrPermission):
 		e = cutroom.Errorf(cutroom.Denied, "%q may not be read", path).WithHint("allow your user to read it")
 	case badName(err):
-		e = cutroom.Errorf(cutroom.Invalid, "%q is not a usable path", path)
+		e = cutroom.Errorf(cutroom.Invalid, "%q is not a usable path", path).WithHint("rename the file: letters, digits, spaces and signs will do")
 	default:
-		e = cutroom.Errorf(cutroom.Unavailable, "%q cannot be opened", path)
+		e = cutroom.Errorf(cutroom.Unavailable, "%q cannot be opened", path).WithHint("see whether its disk is there, and call again")
 	}
 	return e.WithCause(err)
 }

@@ -113,7 +113,7 @@ func (d *decoder) err(name string) error {
 	if d.count > maxFaults {
 		more = fmt.Sprintf("; and %d more", d.count-maxFaults)
 	}
-	return cutroom.Errorf(cutroom.Invalid, "%s: %s%s", name, strings.Join(d.faults, "; "), more)
+	return cutroom.Errorf(cutroom.Invalid, "%s: %s%s", name, strings.Join(d.faults, "; "), more).WithHint("mend what is named and call again; `cutroom tool show` with the tool's id lists what it takes")
 }
 
 // node is a parsed JSON value; numbers keep their digits.

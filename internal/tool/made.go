@@ -1,12 +1,14 @@
 package tool
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
 	"cutroom"
 	"cutroom/internal/edl"
 	"cutroom/internal/ffmpeg"
+	"cutroom/internal/graph"
 )
 
 // Writing is what every input has whose call can write a file: it is embedded.
@@ -55,12 +57,15 @@ func (m *Made) Recorded(r cutroom.Record) {
 }
 
 // NameAfter returns the name that an output gets when the caller gave none: the
-// input's, in its folder, with _what before the suffix; suffix "" keeps the input's.
+// input's, in its folder, with _what before the suffix; suffix "" keeps the input's. Of a
+// kind of file that cannot be written .mkv is made, and the suffix stays a part of the
+// name: talk.ts and talk.mpg have results of their own, beside that of talk.mkv.
 func NameAfter(in cutroom.InPath, what, suffix string) cutroom.OutPath {
 	ext := filepath.Ext(string(in))
 	stem := strings.TrimSuffix(string(in), ext)
-	if suffix == "" {
-		suffix = ext
+	if _, err := graph.ContainerOf(ext); err != nil && len(ext) > 1 {
+		stem += "_" + ext[1:]
+		suffix = cmp.Or(suffix, ".mkv")
 	}
-	return cutroom.OutPath(stem + "_" + what + suffix)
+	return cutroom.OutPath(stem + "_" + what + cmp.Or(suffix, ext))
 }

@@ -99,6 +99,9 @@ func TestDecodeRefuses(t *testing.T) {
 	tl := testTool(t)
 	for in, want := range rows {
 		_, err := tl.Decode([]byte(in))
+		if e := cutroom.AsError(err); err != nil && e.Hint == "" {
+			t.Errorf("%s: no hint: %v", in, err)
+		}
 		if err == nil {
 			t.Errorf("%s passed", in)
 			continue

@@ -213,9 +213,6 @@ func orNamed(out cutroom.OutPath, in cutroom.InPath, what, suffix string) cutroo
 	if out != "" {
 		return out
 	}
-	if _, err := graph.ContainerOf(filepath.Ext(string(in))); err != nil && suffix == "" {
-		suffix = ".mkv"
-	}
 	return tool.NameAfter(in, what, suffix)
 }
 

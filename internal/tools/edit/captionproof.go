@@ -106,15 +106,7 @@ func (c *captioning) moments() []ffmpeg.InkAt {
 	n := min(looks, len(c.shown))
 	for i := range n {
 		s := c.shown[i*(len(c.shown)-1)/max(1, n-1)]
-		at := (s.Start + s.End) / 2
-		if r := c.video.Video.FrameRate; r.Known() && !c.video.Video.VFR.Variable {
-			frame := cutroom.Micros(1e6 * float64(r.Den) / float64(r.Num))
-			at = at/frame*frame + frame/2
-			if at >= s.End || at+frame > c.edit.Seconds {
-				at -= frame
-			}
-		}
-		at = max(0, at)
+		at := c.render.Ahead((s.Start + s.End) / 2)
 		from := at
 		if _, was, ok := c.edit.ToSource(at); ok {
 			from = was
@@ -140,6 +132,9 @@ func (c *captioning) look(tool.Results) (tool.Plan, error) {
 		}}, nil
 	}
 	c.ink = c.moments()
+	for i := range c.ink { // Matroska begins late, with the delay of the sound's codec
+		c.ink[i].At += res.Probe.FirstVideo().StartSeconds
+	}
 	cmd, err := ffmpeg.NewInk(c.inkOptions(res))
 	if err != nil || len(c.ink) == 0 {
 		return tool.Plan{}, err

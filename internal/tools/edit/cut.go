@@ -17,7 +17,7 @@ var Cut = tool.Add(Family, tool.Spec[CutInput, CutOutput]{
 	Description: "Cut a part out of a recording, or keep several parts and join them in the order given. A cut is exact to the frame and copies what it can: only the frames between a cut and the nearest group of pictures are encoded anew, with the parameters of the source, and the result is compared with the source before it is published. Sound is exact to the sample, all tracks are kept. The answer says what was copied and encoded and has an edit map.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
-	Revision:    1,
+	Revision:    2,
 	Short:       "cut",
 	Timeout:     1800 * time.Second,
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{

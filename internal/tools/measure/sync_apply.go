@@ -1,11 +1,9 @@
 package measure
 
 import (
-	"path/filepath"
 	"time"
 
 	"cutroom"
-	"cutroom/internal/graph"
 	"cutroom/internal/tool"
 )
 
@@ -67,11 +65,7 @@ func nameSynced(in SyncApplyInput) SyncApplyInput {
 	if in.ReplaceAudio {
 		file, what = in.Reference, "replaced"
 	}
-	suffix := ""
-	if _, err := graph.ContainerOf(filepath.Ext(string(file))); err != nil {
-		suffix = ".mkv" // what cannot stay in its container
-	}
-	in.Output = tool.NameAfter(file, what, suffix)
+	in.Output = tool.NameAfter(file, what, "")
 	return in
 }
 
