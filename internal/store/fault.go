@@ -82,7 +82,7 @@ func fileFault(err error) error {
 	switch code {
 	case codeCorrupt, codeNotADB:
 		return cutroom.Errorf(cutroom.Precondition, "the database %s is damaged", Name).WithCause(err).
-			WithHint("move it and its -wal and -shm files away: results are kept elsewhere (%s)", where)
+			WithHint("move it and its -wal and -shm files away, then put back a backup with `cutroom db restore FILE`; results are kept elsewhere (%s)", where)
 	case codeFull:
 		return cutroom.Errorf(cutroom.Unavailable, "the disk of the database %s is full", Name).WithCause(err).
 			WithHint("free some space, then repeat the call (%s)", where)

@@ -39,18 +39,18 @@ func Look(ctx context.Context, place string) (Facts, error) {
 }
 
 func look(ctx context.Context, db *sql.DB, f *Facts) error {
-	text, tables := `select sqlite_version()`, `select count(*) from sqlite_master where name = 'goose_db_version'`
+	text := `select sqlite_version()`
 	if f.Dialect == Postgres {
-		text, tables = `select split_part(current_setting('server_version'), ' ', 1)`, `select count(*) from pg_tables where tablename = 'goose_db_version' and schemaname = current_schema()`
+		text = `select split_part(current_setting('server_version'), ' ', 1)`
 	}
-	if err := db.QueryRowContext(ctx, text).Scan(&f.Version); err != nil {
-		return err
+	err := db.QueryRowContext(ctx, text).Scan(&f.Version)
+	if err == nil {
+		f.Schema, err = schemaOf(ctx, f.Dialect, db)
 	}
-	var n int
-	if err := db.QueryRowContext(ctx, tables).Scan(&n); err != nil || n == 0 {
-		return err
+	if err == nil {
+		err = known(f.Schema)
 	}
-	return db.QueryRowContext(ctx, `select coalesce(max(version_id), 0) from goose_db_version`).Scan(&f.Schema)
+	return err
 }
 
 // whereabouts is an address without its user and its password.

@@ -121,6 +121,13 @@ func update(ctx context.Context, b base, db *sql.DB, more []Migration) error {
 	if have, err := b.stamped(ctx, db); err != nil || have == want {
 		return err
 	}
+	have, err := schemaOf(ctx, b.dialect(), db)
+	if err == nil {
+		err = known(have)
+	}
+	if err != nil {
+		return err
+	}
 	if err := b.prepare(ctx, db); err != nil {
 		return err
 	}

@@ -4,96 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"cutroom"
 )
-
-// asOpener in the environment makes the test binary a process that opens the database
-// at that path.
-const asOpener = "CUTROOM_TEST_OPENER"
-
-func TestMain(m *testing.M) {
-	path := os.Getenv(asOpener)
-	if path == "" {
-		os.Exit(m.Run())
-	}
-	for { // all at once, as well as processes can
-		if _, err := os.Stat(path + ".go"); err == nil {
-			break
-		}
-	}
-	db, err := Open(context.Background(), path, unkind())
-	if err == nil {
-		_, err = db.Exec(`insert into worker (id, space, beat) values ($1, 's', 1)`, fmt.Sprint(os.Getpid()))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err, cutroom.AsError(err).Err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
-
-// unkind makes a table as libraries do: it looks first, and then takes its time.
-func unkind() Migration {
-	return Migration{"unkind", func(ctx context.Context, db *sql.DB) error {
-		var n int
-		if err := db.QueryRowContext(ctx, `select count(*) from sqlite_master where name = 'unkind'`).Scan(&n); err != nil || n > 0 {
-			return err
-		}
-		<-time.After(20 * time.Millisecond)
-		_, err := db.ExecContext(ctx, `create table unkind (n integer)`)
-		return err
-	}}
-}
-
-// TestTwentyOpeners: any number of processes may make the same database at once.
-func TestTwentyOpeners(t *testing.T) {
-	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "state", Name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	const openers = 20
-	var all []*exec.Cmd
-	for range openers {
-		c := exec.CommandContext(t.Context(), self)
-		c.Env = append(os.Environ(), asOpener+"="+path)
-		c.Stderr = os.Stderr
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, c)
-	}
-	if err := os.WriteFile(path+".go", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all {
-		if err := c.Wait(); err != nil {
-			t.Error(err)
-		}
-	}
-	db := openT(t, path, unkind())
-	var n int
-	if err := db.QueryRow(`select count(*) from worker`).Scan(&n); err != nil || n != openers {
-		t.Errorf("%d of %d wrote, %v", n, openers, err)
-	}
-	var mode string
-	if err := db.QueryRow(`pragma journal_mode`).Scan(&mode); err != nil || mode != "wal" {
-		t.Errorf("journal %s, %v", mode, err)
-	}
-}
 
 func openT(t *testing.T, path string, more ...Migration) *sql.DB {
 	t.Helper()
