@@ -131,6 +131,9 @@ func (b *backupReader) line() ([]byte, error) {
 func (b *backupReader) head() (headLine, error) {
 	var h headLine
 	text, err := b.line()
+	if _, ours := errors.AsType[*cutroom.Error](err); err != nil && !ours {
+		return h, err
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &h, json.RejectUnknownMembers(true))
 	}

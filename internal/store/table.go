@@ -148,8 +148,9 @@ func (t table) each(ctx context.Context, q querier, f func(row []any) error) err
 	return rows.Err()
 }
 
-// maxParams bounds the parameters of one statement; SQLite takes 32,766.
-const maxParams = 8000
+// maxParams bounds the parameters of one statement: SQLite looks for each by its name in a
+// list of them.
+const maxParams = 200
 
 // filler inserts rows many at a time.
 type filler struct {
