@@ -129,6 +129,9 @@ func VerifyExport(in io.Reader, anchors ...Anchor) (Report, error) {
 	if err := json.Unmarshal(raw, &h, json.RejectUnknownMembers(true)); err != nil || h.Version == 0 || h.Chain == "" {
 		return Report{}, notExport(1, "it is no header of an export")
 	}
+	if !writtenAs(raw, h) {
+		return Report{}, notExport(1, "it is not as it was written")
+	}
 	if h.Version != exportVersion {
 		return Report{}, notExport(1, "its form is one that this version does not know")
 	}
@@ -163,8 +166,8 @@ func takeLine(c *checker, w *witness, raw []byte, n int) error {
 		return notExport(n, "it is no row")
 	}
 	text, err := r.canonical()
-	if err != nil {
-		return notExport(n, "it is no row")
+	if err != nil || !writtenAs(raw, x) {
+		return notExport(n, "it is not as it was written")
 	}
 	if r.Seq <= c.seq {
 		c.fault(r.Seq, FaultExtra, "the row stands after row %d", c.seq)
@@ -175,6 +178,13 @@ func takeLine(c *checker, w *witness, raw []byte, n int) error {
 	}
 	w.see(c, r.Seq, x.Hash)
 	return c.next(&r, x.Hash)
+}
+
+// writtenAs says that a line is the one text of what it says: there is no room for
+// anything that a reader would not see.
+func writtenAs(raw []byte, v any) bool {
+	var b bytes.Buffer
+	return writeLine(&b, v) == nil && bytes.Equal(b.Bytes(), raw)
 }
 
 func nextLine(r *bufio.Reader, n int) ([]byte, error) {

@@ -113,10 +113,11 @@ func (r *row) event(hash string) cutroom.AuditEvent {
 	}
 }
 
-// plain leaves out what is no text: broken UTF-8, and every control character.
+// plain leaves out what is no text: broken UTF-8, control characters and line breaks of
+// every kind.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+		if r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return -1
 		}
 		return r
