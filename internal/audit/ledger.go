@@ -116,7 +116,8 @@ func finish(ctx context.Context, tx *sql.Tx, op cutroom.Operation) error {
 		finished = op.Finished.UnixMilli()
 	}
 	// A person may have settled it meanwhile; what is known is more than what was said.
-	_, err := tx.ExecContext(ctx, `update operation set state = $1, finished = $2, run = $3, output = $4, failure = $5 where key = $6 and call_id = $7`,
+	// However it ended, the call writes its own row now: nobody else has to.
+	_, err := tx.ExecContext(ctx, `update operation set state = $1, finished = $2, run = $3, output = $4, failure = $5, swept = 1 where key = $6 and call_id = $7`,
 		op.State, finished, op.Run, string(op.Output), failure, op.Key, op.Call)
 	return err
 }

@@ -70,7 +70,10 @@ type Options struct {
 }
 
 // Engine invokes tools.
-type Engine struct{ Options }
+type Engine struct {
+	Options
+	doneTime time.Duration // how long it is tried to write down what was done
+}
 
 // New returns an engine over the given parts.
 func New(o Options) *Engine {
@@ -81,7 +84,7 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Log = slog.New(o.Redact.Handler(o.Log.Handler()))
-	return &Engine{o}
+	return &Engine{Options: o, doneTime: longTime}
 }
 
 // Call is one request.

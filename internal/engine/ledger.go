@@ -159,6 +159,23 @@ func (k *call) destinations() []string {
 	return list
 }
 
+// found finds the operation of a call that the stage's record answered, when its own
+// process ended before it could say so: now its outcome is known.
+func (k *call) found(ctx context.Context) {
+	if k.op != nil || k.reply == nil || !k.reply.Reused || k.DryRun || k.tool.Replay != tool.ReplayNever || k.e.Ledger == nil {
+		return
+	}
+	key, err := k.operationKey()
+	if err != nil {
+		return
+	}
+	op, err := k.e.Ledger.Recall(ctx, key)
+	if err != nil || op == nil || op.State != cutroom.OperationStarted {
+		return // the row of this call is all that there is to write
+	}
+	k.op = op
+}
+
 // outcome is what the end of a call means for its operation. Of an error that the
 // tool did not mark nobody knows whether something was done: when the tool said what
 // went wrong, that is the outcome; when it was stopped or broke, the outcome stays

@@ -29,7 +29,7 @@ func newID() string { return strings.ToLower(rand.Text()[:20]) }
 // what was done has to be written down.
 const (
 	lookTime = 2 * time.Second
-	doneTime = 15 * time.Second
+	longTime = 15 * time.Second
 )
 
 // record is step 11: the manifest is the record of the result; a row of the audit, with
@@ -76,16 +76,18 @@ func (k *call) writeDown(ctx context.Context, fault *cutroom.Error) error {
 	if k.e.Audit == nil {
 		return nil
 	}
-	limit := lookTime
-	if k.changes() {
-		limit = doneTime
+	// What may have been done, and what is called done, has to be written down.
+	limit, patient := lookTime, k.op != nil || fault == nil && k.changes()
+	if patient {
+		limit = k.e.doneTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	k.found(ctx)
 	event, op := k.event(fault), k.outcome(fault)
 	for wait := 20 * time.Millisecond; ; wait *= 2 {
 		err := k.e.Audit.Record(ctx, event, op)
-		if err == nil || !k.changes() {
+		if err == nil || !patient {
 			return err
 		}
 		select {
