@@ -66,7 +66,9 @@ func witnessTool(dir string) *tool.Family {
 	tool.Add(family, tool.Spec[witnessInput, witnessOutput]{
 		Name: "engine.kill_test", Summary: "Test", Description: "Tests.", Kind: cutroom.Execute, Exact: tool.EnvironmentDependent, Revision: 1,
 		Replay: tool.ReplayNever, Timeout: time.Minute, Examples: []witnessInput{{Number: 1}},
-		Key: func(in witnessInput) string { return fmt.Sprintf("deed-%d-%s", in.Number, []string{"even", "odd"}[in.Number%2]) },
+		Key: func(in witnessInput) string {
+			return fmt.Sprintf("deed-%d-%s", in.Number, []string{"even", "odd"}[in.Number%2])
+		},
 		Run: func(_ context.Context, env tool.Env, in witnessInput) (witnessOutput, error) {
 			pause(in.Number)
 			f, err := os.OpenFile(filepath.Join(dir, "witness"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
