@@ -75,7 +75,10 @@ func (r *Rule) trace(v *facts, s pass) Trace {
 	return t
 }
 
-// change says what would have to be otherwise.
+// fixed are the conditions on what a call is: another value of them is another call.
+var fixed = []string{"principals", "roles", "tools", "kinds", "risks", "network"}
+
+// change says what would have to be otherwise, in the call or in the policy.
 func (x Explanation) change() []string {
 	lines := []string{}
 	add := func(format string, args ...any) {
@@ -83,17 +86,23 @@ func (x Explanation) change() []string {
 			lines = append(lines, s)
 		}
 	}
-	decider := slices.IndexFunc(x.Rules, func(t Trace) bool { return t.Decides })
-	for i, t := range x.Rules {
+	for _, t := range x.Rules {
+		stands := t.Holds != No && t.Effect.strictness() >= x.Effect.strictness() && (t.Effect == Deny || t.Decides)
+		helps := t.Holds != Yes && t.Effect.strictness() < x.Effect.strictness() && t.Layer == ""
+		failing := slices.DeleteFunc(slices.Clone(t.Conditions), func(c Tried) bool { return c.Holds == Yes })
 		switch {
-		case t.Holds != No && t.Effect.strictness() >= x.Effect.strictness() && (t.Effect == Deny || i == decider):
-			if len(t.Conditions) == 0 {
-				add("the rule %q speaks of every call: %s would have to be taken out", t.Rule, t.Rule)
-				continue
+		case stands:
+			if loose := t.loose(); len(loose) > 0 {
+				add("the rule %q must not apply: %s would have to be otherwise", t.Rule, strings.Join(loose, " or "))
+			} else if t.Effect == Deny {
+				add("the rule %q must not apply: it speaks of every such call", t.Rule)
 			}
-			add("the rule %q must not apply: %s would have to be otherwise", t.Rule, t.names(func(a Answer) bool { return true }))
-		case t.Holds != Yes && t.Effect.strictness() < x.Effect.strictness() && t.Layer == "":
-			add("the rule %q would %s it, if %s", t.Rule, t.Effect, t.missing())
+		case helps && !slices.ContainsFunc(failing, func(c Tried) bool { return slices.Contains(fixed, c.Condition) }):
+			var parts []string
+			for _, c := range failing {
+				parts = append(parts, fmt.Sprintf("%s were %s (it is %s)", c.Condition, c.Wants, c.Finds))
+			}
+			add("the rule %q would %s it, if %s", t.Rule, t.Effect, strings.Join(parts, " and "))
 		}
 	}
 	if x.Rule == "" {
@@ -105,22 +114,13 @@ func (x Explanation) change() []string {
 	return lines
 }
 
-func (t Trace) names(keep func(Answer) bool) string {
-	var names []string
+// loose are the rule's conditions that a call could be made otherwise in.
+func (t Trace) loose() []string {
+	var all []string
 	for _, c := range t.Conditions {
-		if keep(c.Holds) {
-			names = append(names, fmt.Sprintf("%s (it is %s)", c.Condition, c.Finds))
+		if !slices.Contains(fixed, c.Condition) {
+			all = append(all, fmt.Sprintf("%s (it is %s)", c.Condition, c.Finds))
 		}
 	}
-	return strings.Join(names, " or ")
-}
-
-func (t Trace) missing() string {
-	var parts []string
-	for _, c := range t.Conditions {
-		if c.Holds != Yes {
-			parts = append(parts, fmt.Sprintf("%s were %s (it is %s)", c.Condition, c.Wants, c.Finds))
-		}
-	}
-	return strings.Join(parts, " and ")
+	return all
 }

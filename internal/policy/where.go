@@ -27,6 +27,9 @@ type Where struct {
 // Value is a text, a number or a truth, as JSON.
 type Value string
 
+// MarshalJSON writes the value itself.
+func (v Value) MarshalJSON() ([]byte, error) { return []byte(v), nil }
+
 func (v Value) node() *node { return parse([]byte(v)) }
 
 // test says whether one value meets the condition. A value that the test does not
