@@ -77,6 +77,29 @@ func TestDynamicRangeThroughEdits(t *testing.T) {
 	}
 }
 
+// HDR10 keeps what it says of its mastering, wherever the encoder can be told it.
+func TestMasteringIsKept(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=d=2:s=320x180:r=25", "-pix_fmt", "yuv420p10le", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
+		"log-level=none:keyint=25:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400",
+		"-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc", "-tag:v", "hvc1", filepath.Join(w.dir, "hdr10.mp4"))
+	must[edit.CutOutput](w, "edit.cut", edit.CutInput{Input: "hdr10.mp4", Start: "0.5", End: "1.8", Writing: to("cut.mp4")})
+	must[edit.FitOutput](w, "edit.fit", edit.FitInput{Input: "hdr10.mp4", Aspect: "1:1", Writing: to("fit.mkv")})
+	for _, name := range []string{"cut.mp4", "fit.mkv"} {
+		first := string(testenv.Run(t, w.dir, "ffprobe", "-v", "error", "-select_streams", "v:0", "-read_intervals", "%+#1", "-show_frames", "file:"+name))
+		for _, said := range []string{"green_x=13250/50000", "max_luminance=10000000/10000", "min_luminance=50/10000", "max_content=1000", "max_average=400"} {
+			if !strings.Contains(first, said) {
+				t.Errorf("%s does not say %s", name, said)
+			}
+		}
+	}
+	vp9 := must[edit.FitOutput](w, "edit.fit", edit.FitInput{Input: "hdr10.mp4", Width: 160, Encoding: edit.Encoding{Codec: "vp9"}, Writing: to("small.webm")})
+	if said := strings.Join(vp9.Notes, " "); !strings.Contains(said, "mastering metadata") {
+		t.Errorf("%s", said)
+	}
+}
+
 // A phone's Dolby Vision of profile 8 is cut like the HLG that lies beneath it: what can be
 // copied is, without the layer, and that is said.
 func TestCutOfDolbyVision(t *testing.T) {

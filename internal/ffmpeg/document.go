@@ -88,6 +88,8 @@ type VideoFacts struct {
 	Matrix        string   `json:"color_matrix,omitempty" doc:"Matrix coefficients."`
 	HDR           string   `json:"hdr,omitempty" enum:"pq,hlg" doc:"High dynamic range, decided by the transfer curve alone."`
 	DolbyVision   int      `json:"dolby_vision_profile,omitempty" doc:"Dolby Vision profile, when it is there."`
+	MasterDisplay string   `json:"mastering_display,omitempty" doc:"HDR10: primaries and white point of the display that it was graded on, in 0.00002, and its luminance, in 0.0001 cd/m², as G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)."`
+	LightLevel    string   `json:"content_light_level,omitempty" doc:"HDR10: brightest pixel and brightest frame on average, in cd/m², as max,average."`
 	FieldOrder    string   `json:"field_order,omitempty" doc:"progressive, tt, bb, tb or bt."`
 	Alpha         bool     `json:"alpha" doc:"Whether the picture is transparent somewhere, alpha kept beside VP8/VP9 included."`
 	Captions      bool     `json:"closed_captions,omitempty" doc:"CEA-608/708 captions inside the picture stream."`

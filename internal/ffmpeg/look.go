@@ -139,12 +139,7 @@ type rawStream struct {
 	Layout      text            `json:"channel_layout"`
 	Disposition map[string]text `json:"disposition"`
 	Tags        map[string]text `json:"tags"`
-	SideData    []struct {
-		Type     text `json:"side_data_type"`
-		Matrix   text `json:"displaymatrix"`
-		Rotation text `json:"rotation"`
-		DVProf   text `json:"dv_profile"`
-	} `json:"side_data_list"`
+	SideData    []sideData      `json:"side_data_list"`
 }
 
 // ParseLook reads what [Look] printed. size is the file's size in bytes. It accepts

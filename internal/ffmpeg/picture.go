@@ -60,8 +60,9 @@ func hasAlpha(pix string) bool {
 }
 
 // turn reads how the picture is to be turned: the display matrix first, the older
-// rotate tag second.
+// rotate tag second; and what else lies beside the stream.
 func (r *rawStream) turn(v *VideoFacts, d *Document) {
+	v.mastering(r.SideData)
 	for _, sd := range r.SideData {
 		if n, ok := sd.DVProf.int(); ok && strings.HasPrefix(string(sd.Type), "DOVI") {
 			v.DolbyVision = int(n)

@@ -10,11 +10,12 @@ import (
 
 // ProbeRevision changes when the same file would be described otherwise; caches of
 // documents carry it.
-const ProbeRevision = "2"
+const ProbeRevision = "3"
 
 // Prober finds out what a file is, with as few runs as it takes: one ffprobe for
 // ordinary files, a second one over the packets when the container cannot be
-// trusted, and a short decode when nothing shows that a stream can be decoded.
+// trusted, a short decode when nothing shows that a stream can be decoded, and one of
+// the first frame of HDR10.
 //
 //	p := NewProber(in, format, size)
 //	for cmd, ok := p.Next(); ok; cmd, ok = p.Next() {
@@ -38,6 +39,7 @@ const (
 	looking proberState = iota
 	counting
 	trying
+	mastering
 	finished
 )
 
@@ -55,6 +57,8 @@ func (p *Prober) Next() (argv.Command, bool) {
 		return Packets(p.in, p.format), true
 	case p.state == trying:
 		return p.try(p.doubted[0]), true
+	case p.state == mastering:
+		return p.firstFrame(p.doc.unmastered()), true
 	}
 	return argv.Command{}, false
 }
@@ -89,6 +93,9 @@ func (p *Prober) Feed(res argv.Result) error {
 		p.proceed()
 	case trying:
 		p.tried(res)
+	case mastering:
+		p.mastered(res.Stdout)
+		p.finish()
 	case finished:
 		p.err = fmt.Errorf("a result was fed after the last run")
 	}
@@ -123,7 +130,16 @@ func (p *Prober) doubt() {
 // proceed goes on to trying, or to the end when nothing is in doubt.
 func (p *Prober) proceed() {
 	p.state = trying
-	if len(p.doubted) == 0 {
+	p.conclude()
+}
+
+// conclude ends the trying, with a look at the first frame of HDR10.
+func (p *Prober) conclude() {
+	switch {
+	case len(p.doubted) > 0:
+	case p.doc.unmastered() >= 0:
+		p.state = mastering
+	default:
 		p.finish()
 	}
 }
@@ -152,9 +168,7 @@ func (p *Prober) tried(res argv.Result) {
 			p.doc.problem(fmt.Sprintf("stream %d (%s, %s) is damaged: no frame of it decodes", s.Index, s.CodecType, s.CodecName))
 		}
 	}
-	if len(p.doubted) == 0 {
-		p.finish()
-	}
+	p.conclude()
 }
 
 // finish draws the conclusions that need all facts.

@@ -252,9 +252,23 @@ func x265(c *compiler, v VideoCodec, q int) []string {
 	}
 	params := "log-level=error"
 	if c.out.hdr && c.out.color.transfer == "smpte2084" {
-		params += ":hdr10-opt=1"
+		params += ":hdr10-opt=1" + c.mastered()
 	}
 	return append(args, "-x265-params", params)
+}
+
+// mastered is what the first clip says of its mastering, in the words of x265: the only
+// encoder of ffmpeg 5 that can be told.
+func (c *compiler) mastered() string {
+	v := c.line.parts[0].source.Media.FirstVideo().Video
+	s := ""
+	if v.MasterDisplay != "" {
+		s += ":master-display=" + v.MasterDisplay
+	}
+	if v.LightLevel != "" {
+		s += ":max-cll=" + v.LightLevel
+	}
+	return s
 }
 
 func vpx(c *compiler, v VideoCodec, q int) []string {
@@ -330,6 +344,14 @@ func (c *compiler) encodeVideo(v *ffmpeg.Stream) ([]argv.Atom, error) {
 // GIF has a palette, and VP9 keeps its alpha beside the picture.
 func (c *compiler) expectFormat() {
 	x := c.expect.Video
+	if v := c.line.parts[0].source.Media.FirstVideo().Video; c.out.hdr && c.out.color.transfer == "smpte2084" {
+		switch {
+		case x.Codec == "hevc":
+			x.MasterDisplay, x.LightLevel = v.MasterDisplay, v.LightLevel
+		case v.MasterDisplay != "" || v.LightLevel != "":
+			c.note("the mastering metadata of %s is left out: it goes with HEVC only", c.line.parts[0].source.Name)
+		}
+	}
 	switch {
 	case x.Codec == "gif":
 		x.PixelFormat, x.Range, x.Matrix, x.Primaries, x.Transfer, x.Rate = "", "", "", "", "", ffmpeg.Rational{}

@@ -141,6 +141,8 @@ func (p *Proof) video(s *ffmpeg.Stream) {
 	p.same("color_matrix", stream, w.Matrix, v.Matrix)
 	p.same("color_primaries", stream, w.Primaries, v.Primaries)
 	p.same("color_transfer", stream, w.Transfer, v.Transfer)
+	p.same("mastering_display", stream, w.MasterDisplay, v.MasterDisplay)
+	p.same("content_light_level", stream, w.LightLevel, v.LightLevel)
 	if w.Rotation != nil {
 		p.row("rotation", stream, *w.Rotation == v.Rotation, fmt.Sprint(*w.Rotation), fmt.Sprint(v.Rotation), "degrees clockwise")
 	}

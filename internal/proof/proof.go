@@ -49,6 +49,7 @@ type Video struct {
 	PixelFormat                        string
 	Range, Matrix, Primaries, Transfer string // tags; "-" must be absent
 	Tag                                string // hvc1
+	MasterDisplay, LightLevel          string // of HDR10, as a document has them
 	Rotation                           *int
 	// Looks is what went into the encoder; each picture has to look like it.
 	Looks ffmpeg.Signature

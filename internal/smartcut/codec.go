@@ -125,6 +125,12 @@ func (s Source) x265(x *index) []argv.Atom {
 	if pyramid == "none" {
 		params = append(params, "no-b-pyramid=1")
 	}
+	if v.Video.MasterDisplay != "" {
+		params = append(params, "master-display="+v.Video.MasterDisplay)
+	}
+	if v.Video.LightLevel != "" {
+		params = append(params, "max-cll="+v.Video.LightLevel)
+	}
 	args := argv.Words("-c:v", "libx265", "-preset", "fast", "-crf", "8")
 	if p := hevcProfiles[v.Profile]; p != "" {
 		args = append(args, argv.Words("-profile:v", p)...)
