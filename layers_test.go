@@ -66,7 +66,7 @@ var homes = []home{
 	{"C", "", "the binary is built without cgo"},
 	{"os/exec", "internal/sandbox internal/testenv bench attest tests", "a program starts in the sandbox or not at all; bench runs the plain programs beside ours, attest the hosts"},
 	{"plugin", "", "nothing is loaded into the process but ONNX Runtime, in its own child"},
-	{"net", "internal/sandbox internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom attest tests", "two ways out (fetch, provider), four doors in, which main opens; the sandbox tries sockets to show that they fail"},
+	{"net", "internal/sandbox internal/fetch internal/provider internal/store internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom attest tests", "three ways out (fetch, provider, the operator's database server), four doors in, which main opens; the sandbox tries sockets to show that they fail"},
 	{"net/http", "internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom attest tests", "two ways out, four doors in, which main opens"},
 	{"net/netip", "*", "addresses as values; opens nothing"},
 	{"net/url", "*", "text as values; opens nothing"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -115,7 +116,7 @@ func serverFault(err error) error {
 		// Its own text names the user; what is beneath names an address at most.
 		return unreachable(plain(e.Unwrap()))
 	}
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, driver.ErrBadConn) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return unreachable(plain(err))
 	}
 	return nil
@@ -137,14 +138,16 @@ func plain(err error) error {
 
 func stateFault(e *pgconn.PgError) error {
 	cause := fmt.Errorf("%s (%s)", e.Message, e.Code)
+	switch e.Code {
+	case statePassword, stateAuthorize, stateConnects: // what the server says then names the user
+		cause = fmt.Errorf("SQLSTATE %s", e.Code)
+	}
 	fault := func(code cutroom.Code, format string, hint string) error {
 		return cutroom.Errorf(code, format, server).WithCause(cause).WithHint("%s (%s)", hint, seeDoctor)
 	}
 	switch e.Code {
 	case statePassword, stateAuthorize:
-		// What the server says names the user.
-		return cutroom.Errorf(cutroom.Precondition, "%s refuses the user or the password", server).
-			WithHint("check database and database_password in the config file (%s)", seeDoctor)
+		return fault(cutroom.Precondition, "%s refuses the user or the password", "check database and database_password in the config file")
 	case stateNoDatabase:
 		return fault(cutroom.Precondition, "%s does not exist on the server", "make it there with createdb, or correct database in the config file")
 	case stateReadOnly:

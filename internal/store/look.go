@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
+	"net"
 	"path/filepath"
-	"strings"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -60,11 +60,8 @@ func whereabouts(address string) string {
 		return "an address that cannot be read"
 	}
 	host := c.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
 	if !filepath.IsAbs(host) { // a folder holds a socket
-		host += fmt.Sprintf(":%d", c.Port)
+		host = net.JoinHostPort(host, strconv.Itoa(int(c.Port)))
 	}
 	return host + "/" + c.Database
 }

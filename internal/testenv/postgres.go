@@ -210,3 +210,21 @@ func (s *PostgresServer) psql(database, text string) (string, error) {
 	}
 	return strings.TrimSpace(string(out)), nil
 }
+
+// User makes a user who has to give a password on the way to any database, and returns
+// the address of one as that user sees it.
+func (s *PostgresServer) User(t testing.TB, database, name, password string) string {
+	t.Helper()
+	s.Do(t, fmt.Sprintf("create role %s login password '%s'", name, password))
+	rules := filepath.Join(s.dir, "data", "pg_hba.conf")
+	old, err := os.ReadFile(rules)
+	if err == nil {
+		err = os.WriteFile(rules, append([]byte("local all "+name+" scram-sha-256\n"), old...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Do(t, "select pg_reload_conf()")
+	q := url.Values{"host": {s.dir}}
+	return (&url.URL{Scheme: "postgres", User: url.UserPassword(name, password), Path: "/" + database, RawQuery: q.Encode()}).String()
+}
