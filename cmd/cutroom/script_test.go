@@ -33,6 +33,12 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"onedoc": oneDocument,
 			"person": person,
+			"postgres": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) != 0 {
+					ts.Fatalf("usage: postgres")
+				}
+				ts.Setenv("DATABASE", testenv.Postgres(t))
+			},
 		},
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,

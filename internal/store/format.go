@@ -225,3 +225,46 @@ func (b *backupReader) row(text []byte, t table) ([]any, error) {
 	}
 	return row, nil
 }
+
+// read reads all that follows the head. Each table is begun before its rows come; one
+// without a name is the end.
+func (b *backupReader) read(tables []table, begin func(table) error, add func(row []any) error) ([]TableRows, error) {
+	var seen []TableRows
+	var rows int64
+	var now table
+	for {
+		text, err := b.line()
+		if err != nil {
+			return nil, err
+		}
+		if now.name != "" && bytes.HasPrefix(text, []byte("[")) {
+			row, err := b.row(text, now)
+			if err == nil {
+				err = add(row)
+			}
+			if err != nil {
+				return nil, err
+			}
+			rows++
+			seen[len(seen)-1].Rows++
+			continue
+		}
+		if now, err = b.table(text, tables, rows); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(seen, func(t TableRows) bool { return t.Table == now.name }) {
+			return nil, b.broken("the table %s comes twice", now.name)
+		}
+		if err := begin(now); err != nil {
+			return nil, err
+		}
+		if now.name == "" {
+			break
+		}
+		seen = append(seen, TableRows{Table: now.name})
+	}
+	if len(seen) != len(tables) {
+		return nil, b.broken("tables are missing")
+	}
+	return seen, nil
+}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"cutroom"
@@ -73,50 +72,18 @@ func build(ctx context.Context, db *sql.DB, r io.Reader) (Content, error) {
 // fill reads the tables of a backup into a database of its version.
 func (b *backupReader) fill(ctx context.Context, tx *sql.Tx) ([]TableRows, error) {
 	tables, err := tablesOf(ctx, tx)
+	if err == nil {
+		err = wipe(ctx, tx, tables)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := wipe(ctx, tx, tables); err != nil {
-		return nil, err
-	}
-	var filled []TableRows
-	var rows int64
 	fill := filler{q: tx}
-	for {
-		text, err := b.line()
-		if err != nil {
-			return nil, err
-		}
-		if len(text) > 0 && text[0] == '[' && fill.t.name != "" {
-			row, err := b.row(text, fill.t)
-			if err == nil {
-				err = b.refused(fill.add(ctx, row))
-			}
-			if err != nil {
-				return nil, err
-			}
-			rows++
-			filled[len(filled)-1].Rows++
-			continue
-		}
-		if err := b.refused(fill.flush(ctx)); err != nil {
-			return nil, err
-		}
-		if fill.t, err = b.table(text, tables, rows); err != nil {
-			return nil, err
-		}
-		if fill.t.name == "" {
-			break
-		}
-		if slices.ContainsFunc(filled, func(t TableRows) bool { return t.Table == fill.t.name }) {
-			return nil, b.broken("the table %s comes twice", fill.t.name)
-		}
-		filled = append(filled, TableRows{Table: fill.t.name})
-	}
-	if len(filled) != len(tables) {
-		return nil, b.broken("tables are missing")
-	}
-	return filled, nil
+	return b.read(tables, func(t table) error {
+		err := fill.flush(ctx)
+		fill.t = t
+		return b.refused(err)
+	}, func(row []any) error { return b.refused(fill.add(ctx, row)) })
 }
 
 // refused is an error about rows that the tables do not take.
