@@ -40,7 +40,7 @@ var layers = []layer{
 	{"knowledge", "internal/ffmpeg internal/evidence internal/caption internal/platform internal/align internal/rhythm", "os net", "pure functions, no input or output"},
 	{"edl", "internal/edl", "os net", "edit maps and cut lists: times only, so that all above may speak of them"},
 	{"records", "internal/approval internal/audit", "", "what was allowed and what was done: kept in the store, under keys; never an engine or a door"},
-	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/event internal/store internal/font internal/config internal/host internal/modeltest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
+	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/attestation internal/event internal/store internal/font internal/config internal/host internal/modeltest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
 	{"argv", "internal/sandbox/argv", "os net", "typed program arguments: pure, so that those who plan a run need not know who runs it"},
 	{"nouns", ".", "os net cutroom/internal/sandbox/child", "what is passed between the parts"},
 	{"child", "internal/sandbox/child", "", "runs before main in the sandboxed process: every import, the nouns too, is start-up time of every program"},
@@ -102,6 +102,7 @@ var homes = []home{
 	{"github.com/tailscale/hujson", "internal/host", "edits JSON with comments and keeps them"},
 	{"github.com/pelletier/go-toml/v2", "internal/host tests", "reads the hosts' TOML"},
 
+	{"github.com/secure-systems-lab/go-securesystemslib", "tests", "a second opinion on our envelopes; it brings SSH along"},
 	{"github.com/google/go-cmp", "tests", "differences in tests"},
 	{"pgregory.net/rapid", "tests", "property tests"},
 	{"github.com/rogpeppe/go-internal/diff", "internal/host tests", "shows a change of a file before it is made"},

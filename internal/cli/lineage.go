@@ -41,6 +41,8 @@ type origin struct {
 	ApprovalID      string            `json:"approval_id,omitempty"`
 	Reviewed        *time.Time        `json:"reviewed,omitempty"`
 	MadeFrom        []origin          `json:"made_from,omitempty"`
+
+	content cutroom.Digest // of the artifact, where a file of the result was a source
 }
 
 // maxAncestors bounds how far back a lineage goes; a chain of tools is short.
@@ -122,7 +124,7 @@ func makers(ctx context.Context, s *stage.Stage, r *stage.Result, depth int) []o
 				continue
 			}
 			o := originOf(ctx, s, f.Result, depth-1)
-			o.Artifact = f.Artifact.Path
+			o.Artifact, o.content = f.Artifact.Path, src.SHA256
 			list = append(list, o)
 		}
 	}

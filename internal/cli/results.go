@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -153,23 +152,17 @@ func some(list []string) []string {
 }
 
 func (a *App) provenanceCommand() *cobra.Command {
-	return &cobra.Command{
+	var form graphForm
+	cmd := &cobra.Command{
 		Use: "provenance FILE", Short: "Say how a file came to be, back to its sources", GroupID: groupResults, Args: exactly("FILE"),
+		Long:    "Say how a file came to be: the recorded results that made exactly its content, what they were made from, and so on back to the recordings.\n\nWith --graph only who made what from what: as a tree, for Graphviz (--graph=dot), or with --json as nodes and edges.",
+		Example: "  cutroom provenance cut.mp4\n  cutroom provenance cut.mp4 --graph\n  cutroom provenance cut.mp4 --graph=dot | dot -Tsvg",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i, err := a.open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			p := paths{dir: a.Dir, root: i.Workspace, agent: a.principal().Role == cutroom.RoleAgent}
-			path, err := p.convert(args[0])
-			if err != nil {
-				return err
-			}
-			root := i.Workspace
-			if filepath.IsAbs(path) {
-				root, path = filepath.Dir(path), filepath.Base(path)
-			}
-			f, err := stage.OpenBeneath(root, path)
+			f, err := a.openInput(i, args[0])
 			if err != nil {
 				return err
 			}
@@ -182,11 +175,22 @@ func (a *App) provenanceCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.flags.json {
+			switch {
+			case a.flags.json && form != "":
+				a.printJSON(doc.graph())
+			case a.flags.json:
 				a.printJSON(doc)
-				return nil
+			case form == "dot":
+				return doc.graph().dot(a.Stdout)
+			case form != "":
+				return doc.graph().tree(a.Stdout)
+			default:
+				return doc.write(a.Stdout)
 			}
-			return doc.write(a.Stdout)
+			return nil
 		},
 	}
+	cmd.Flags().Var(&form, "graph", "only who made what from what: tree, or dot for Graphviz")
+	cmd.Flags().Lookup("graph").NoOptDefVal = "tree"
+	return cmd
 }

@@ -98,13 +98,8 @@ func (s *server) safeError(err error) error {
 // safeNotices masks what a host is told unasked.
 func (s *server) safeNotices(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		switch p := req.GetParams().(type) {
-		case *mcp.ProgressNotificationParams:
+		if p, ok := req.GetParams().(*mcp.ProgressNotificationParams); ok {
 			p.Message = s.Redact.Text(p.Message)
-		case *mcp.LoggingMessageParams:
-			if safe, err := s.safeDocument(p.Data); err == nil {
-				p.Data = safe
-			}
 		}
 		return next(ctx, method, req)
 	}
