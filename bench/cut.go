@@ -21,7 +21,7 @@ func cutting(ctx context.Context, l *lab) ([]figure, error) {
 		least           float64 // how many times less
 	}{
 		{tenMin, "2 s", "302", 2, 12},
-		{sparse, "8 s", "304", 8, 4},
+		{sparse, "8 s", "308", 8, 4},
 	} {
 		if err := l.probed(ctx, m.file); err != nil {
 			return nil, err
@@ -84,8 +84,8 @@ func (l *lab) needed(file, key string, group float64) []step {
 		return ff("-ss", from, "-i", file, "-t", length, "-map", "0:v:0", "-c:v", "libx264", "-preset", "fast", "-crf", "12", "plain-end.mp4")
 	}
 	head := "0.7"
-	if key == "304" {
-		head = "2.7"
+	if key == "308" {
+		head = "6.7"
 	}
 	seen := fmt.Sprint(2 * group)
 	return []step{
@@ -94,6 +94,6 @@ func (l *lab) needed(file, key string, group float64) []step {
 		ff("-ss", cutFrom, "-i", file, "-t", "60", "-map", "0:a:0", "-c:a", "aac", "-b:a", "192k", "plain-sound.m4a"),
 		// Each seam of the source and of the output, a group before and one behind.
 		ff("-ss", "300", "-i", file, "-t", seen, "-map", "0:v:0", "-f", "null", "-"), ff("-ss", "300", "-i", file, "-t", seen, "-map", "0:v:0", "-f", "null", "-"),
-		ff("-ss", "354", "-i", file, "-t", fmt.Sprint(group), "-map", "0:v:0", "-f", "null", "-"), ff("-ss", "354", "-i", file, "-t", fmt.Sprint(group), "-map", "0:v:0", "-f", "null", "-"),
+		ff("-ss", "356", "-i", file, "-t", fmt.Sprint(group), "-map", "0:v:0", "-f", "null", "-"), ff("-ss", "356", "-i", file, "-t", fmt.Sprint(group), "-map", "0:v:0", "-f", "null", "-"),
 	}
 }
