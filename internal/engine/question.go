@@ -156,8 +156,8 @@ func (k *call) decide(ctx context.Context, q *policy.Request) (policy.Decision, 
 	if q.Used, err = k.e.Meter.Used(ctx, keys, k.started); err != nil {
 		return d, err
 	}
-	if d = p.Decide(*q); d.Effect == policy.Deny || k.DryRun {
-		return d, nil
+	if d = p.Decide(*q); d.Effect != policy.Allow || k.DryRun {
+		return d, nil // what a person approves is not counted
 	}
 	// Another process may have taken the last one meanwhile: what counts is the count.
 	if q.Used, err = k.e.Meter.Count(ctx, keys, k.started); err != nil {
