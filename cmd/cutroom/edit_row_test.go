@@ -305,3 +305,17 @@ func TestSilenceIsDelivered(t *testing.T) {
 		t.Errorf("%.1f dBFS", got)
 	}
 }
+
+// Cover art of sound does not count as a picture when recordings are laid beside each
+// other, and stays with its file.
+func TestSyncOfSoundWithCovers(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	talk := cutroom.InPath(w.copy(filepath.Join(testenv.Real(t), "jfk.wav"), "jfk.wav"))
+	testenv.FFmpeg(t, "-ss", "2", "-i", filepath.Join(w.dir, "jfk.wav"), "-i", filepath.Join(testenv.Cases(t), "cover.jpg"), "-map", "0:a", "-map", "1:v", "-c:a", "libmp3lame", "-c:v", "copy",
+		"-id3v2_version", "3", "-disposition:v", "attached_pic", filepath.Join(w.dir, "phone.mp3"))
+	out := must[measure.SyncApplyOutput](w, "measure.sync_apply", measure.SyncApplyInput{Reference: talk, Second: "phone.mp3"})
+	if *out.File != "phone_synced.mp3" || len(out.Probe.CoverArt) != 1 || math.Abs(out.Alignment.Offset.Seconds()-2) > 0.02 {
+		t.Errorf("%s: %+v", *out.File, out.Alignment)
+	}
+}

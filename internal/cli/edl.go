@@ -154,7 +154,10 @@ func mapIn(doc []byte) (*edl.Map, error) {
 		return nil, cutroom.Errorf(cutroom.Invalid, "there is no edit map in it").
 			WithHint("name the result of a tool that cut something, or a JSON file with its edit_map")
 	}
-	return m, m.Check()
+	if err := m.Check(); err != nil {
+		return nil, cutroom.AsError(err).WithHint("take the edit_map as the tool answered it")
+	}
+	return m, nil
 }
 
 // writeText writes a new file.

@@ -337,10 +337,10 @@ func readLimited(path, shown string) ([]byte, error) {
 func limited(r io.Reader, shown string) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, tool.MaxInput+1))
 	if err != nil {
-		return nil, cutroom.Errorf(cutroom.Invalid, "cannot read %q", shown).WithCause(err)
+		return nil, cutroom.Errorf(cutroom.Invalid, "cannot read %q", shown).WithCause(err).WithHint("name a file that can be read")
 	}
 	if len(raw) > tool.MaxInput {
-		return nil, cutroom.Errorf(cutroom.Limit, "%q has more than %d bytes", shown, tool.MaxInput)
+		return nil, cutroom.Errorf(cutroom.Limit, "%q has more than %d bytes", shown, tool.MaxInput).WithHint("give a smaller file")
 	}
 	return raw, nil
 }

@@ -54,13 +54,20 @@ func MoveCues(text string, move Move) (string, Moved, error) {
 	head, cues := blocks(strings.Split(text, "\n"))
 	var moved Moved
 	if len(cues) == 0 {
-		return "", moved, invalid("there is no cue in this text")
+		return "", moved, cutroom.Errorf(cutroom.Invalid, "there is no cue in this text").WithHint("give SRT or WebVTT")
 	}
 	var out []block
+	size := 0
 	for _, c := range cues {
 		places := move(c.at)
 		moved.count(len(places))
 		for _, p := range places {
+			for _, line := range c.text {
+				size += len(line)
+			}
+			if size > maxMoved {
+				return "", moved, cutroom.Errorf(cutroom.Limit, "the text shows in so many places that it would be longer than %d MiB", maxMoved>>20).WithHint("carry a part of it at a time")
+			}
 			n := block{name: c.name, at: p, settings: c.settings}
 			for _, line := range c.text {
 				n.text = append(n.text, moveInText(line, p, move))
@@ -78,6 +85,9 @@ func MoveCues(text string, move Move) (string, Moved, error) {
 	}
 	return b.String(), moved, nil
 }
+
+// maxMoved bounds the text of cues that are repeated, in bytes.
+const maxMoved = 64 << 20
 
 // blocks finds the cues. What stands before the first is the head; notes between cues
 // would lose their place, and go.

@@ -135,3 +135,23 @@ func FuzzParseMarks(f *testing.F) {
 		}
 	})
 }
+
+// A hostile map that shows one long cue everywhere ends with an error, not with all memory.
+func TestCuesAreNotRepeatedWithoutBound(t *testing.T) {
+	t.Parallel()
+	everywhere := func(Range) []Range {
+		list := make([]Range, 20_000)
+		for i := range list {
+			list[i] = Range{cutroom.Micros(i) * cutroom.Second, cutroom.Micros(i+1) * cutroom.Second}
+		}
+		return list
+	}
+	text := "1\n00:00:00,000 --> 00:00:01,000\n" + strings.Repeat("x", 8<<10) + "\n"
+	_, _, err := MoveCues(text, everywhere)
+	if e := cutroom.AsError(err); err == nil || e.Code != cutroom.Limit || e.Hint == "" {
+		t.Errorf("%v", err)
+	}
+	if out, moved, err := MoveCues(text[:60], everywhere); err != nil || moved.Split != 1 || strings.Count(out, "-->") != 20_000 {
+		t.Errorf("%v, %+v", err, moved)
+	}
+}

@@ -67,3 +67,25 @@ func TestAlphaNeedsItsDecoder(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Standard range among high dynamic range is brought to its curve, not stretched to its
+// peak: white lies at 203 cd/m², 75 % of HLG and 58 % of PQ (ITU-R BT.2408, table 1).
+func TestWhiteAmongHighDynamicRange(t *testing.T) {
+	t.Parallel()
+	cases := testenv.Cases(t)
+	white := made(t, "white.mkv", "-f lavfi -i color=white:s=321x241:r=25:d=0.4 -pix_fmt yuv444p -c:v ffv1")
+	rgb := made(t, "rgb.mkv", "-f lavfi -i color=white:s=320x240:r=25:d=0.4 -pix_fmt gbrp -c:v ffv1")
+	for name, want := range map[string]float64{"b03_hlg.mp4": 0.75, "b04_pq.mp4": 0.58} {
+		l := newLab(t, filepath.Join(cases, name), white, rgb)
+		out, res := l.render(graph.Graph{Clips: []graph.Clip{{End: sec(0.4)}, {Source: 1}, {Source: 2}}, Picture: &graph.Picture{}, Target: graph.Target{File: "out.mp4", Container: "mp4"}})
+		for _, at := range []string{"0.6", "1.0"} {
+			p := testenv.Run(t, "", "ffmpeg", "-v", "error", "-ss", at, "-i", out, "-frames:v", "1", "-vf", "scale=1:1:flags=area", "-pix_fmt", "gray10le", "-f", "rawvideo", "-")
+			if got := float64(int(p[0])|int(p[1])<<8) / 1023; got < want-0.015 || got > want+0.015 {
+				t.Errorf("%s: white is %.3f of the range at %s s, not %.2f", name, got, at, want)
+			}
+		}
+		if said := strings.Join(res.Notes, " "); !strings.Contains(said, "203 cd/m²") {
+			t.Errorf("%s", said)
+		}
+	}
+}

@@ -187,6 +187,13 @@ func (c *compiler) sayColors(f frame) {
 		if v.Video.HDR != "" && !f.hdr {
 			c.note("the high dynamic range of %s (%s) is tone-mapped to standard range, tagged BT.709", c.g.Sources[cl.Source].Name, v.Video.HDR)
 		}
+		if raised(v.Video, f) {
+			what := strings.ToUpper(v.Video.HDR)
+			if what == "" {
+				what = "standard range, whose white becomes 203 cd/m²"
+			}
+			c.note("%s (%s) is brought to the curve %s of the first clip", c.g.Sources[cl.Source].Name, what, f.color.transfer)
+		}
 		if v.Video.DolbyVision > 0 {
 			c.note("the Dolby Vision layer of %s is left out", c.g.Sources[cl.Source].Name)
 		}
@@ -194,6 +201,25 @@ func (c *compiler) sayColors(f frame) {
 			c.note("%s is transparent: it is laid on %s", c.g.Sources[cl.Source].Name, ffmpeg.Background)
 		}
 	}
+}
+
+// needs refuses an edit whose pictures need filters that are not there.
+func (c *compiler) needs(f frame) error {
+	for _, cl := range c.g.Clips {
+		v := c.g.Sources[cl.Source].Media.FirstVideo()
+		switch {
+		case v == nil:
+		case v.Video.HDR != "" && !f.hdr:
+			if err := c.a.Missing("zscale", "tonemap"); err != nil {
+				return err
+			}
+		case raised(v.Video, f):
+			if err := c.a.Missing("zscale"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // subsampled reports whether a format needs even sizes.

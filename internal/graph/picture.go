@@ -37,6 +37,9 @@ func (c *compiler) shape(v *ffmpeg.VideoFacts) (frame, error) {
 	f.alpha = c.keepsAlpha()
 	f.format = c.pixelFormat(v, f.hdr, f.alpha)
 	c.sayColors(f)
+	if err := c.needs(f); err != nil {
+		return f, err
+	}
 	w, h := v.Width, v.Height
 	if v.Rotation%180 != 0 {
 		w, h = h, w
@@ -123,6 +126,8 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 	switch {
 	case v.HDR != "" && !f.hdr:
 		chain = append(chain, toneMap(v)...)
+	case raised(v, f):
+		chain = append(chain, raise(v, f)...)
 	case v.Alpha && !f.alpha:
 		chain = append(chain, flatten(tag)...)
 	}
@@ -190,7 +195,7 @@ func (c *compiler) convert(v *ffmpeg.VideoFacts, f frame) string {
 		return ":in_color_matrix=" + scaleMatrix(v.MatrixOr()) + ":in_range=" + map[bool]string{true: "full", false: "limited"}[v.FullRange()]
 	case f.rgb():
 		return ""
-	case v.HDR != "" && !f.hdr, v.RGB(), v.Alpha && !f.alpha:
+	case v.HDR != "" && !f.hdr, v.RGB(), v.Alpha && !f.alpha, raised(v, f):
 		return ":out_color_matrix=" + scaleMatrix(f.color.matrix) + ":out_range=limited"
 	case v.FullRange():
 		m := scaleMatrix(v.MatrixOr())
@@ -207,7 +212,7 @@ func (c *compiler) convert(v *ffmpeg.VideoFacts, f frame) string {
 func (c *compiler) exact(v *ffmpeg.VideoFacts, f frame, conv string) string {
 	names := map[string]string{"bt709": "709", "smpte170m": "170m", "bt470bg": "470bg", "bt2020nc": "2020_ncl", "smpte240m": "240m"}
 	from, to := names[v.MatrixOr()], names[f.color.matrix]
-	if conv == "" || from == "" || to == "" || v.RGB() || f.rgb() || v.Alpha && !f.alpha || v.HDR != "" && !f.hdr || !strings.HasPrefix(v.PixelFormat, "yuv") {
+	if conv == "" || from == "" || to == "" || v.RGB() || f.rgb() || v.Alpha && !f.alpha || v.HDR != "" && !f.hdr || raised(v, f) || !strings.HasPrefix(v.PixelFormat, "yuv") {
 		return ""
 	}
 	if v.Width%2 != 0 || v.Height%2 != 0 || !c.a.Filter("zscale") {
@@ -244,6 +249,32 @@ func toneMap(v *ffmpeg.VideoFacts) []string {
 		in += ":min=2020_ncl"
 	}
 	return []string{"zscale=t=linear:npl=100" + in, "format=gbrpf32le", "zscale=p=709", "tonemap=tonemap=hable:desat=0", "zscale=t=709", "format=gbrp"}
+}
+
+// raised reports whether a picture is brought to the curve of a frame of high dynamic
+// range: from standard range, or from the other curve.
+func raised(v *ffmpeg.VideoFacts, f frame) bool { return f.hdr && v.Transfer != f.color.transfer }
+
+// raise brings a picture to that curve in linear light. White of standard range lies at
+// 203 cd/m², the reference white of ITU-R BT.2408.
+func raise(v *ffmpeg.VideoFacts, f frame) []string {
+	var chain []string
+	in := "tin=709:pin=709:p=709"
+	if v.HDR != "" {
+		in = "pin=2020:p=2020"
+	}
+	switch {
+	case v.Alpha && !f.alpha:
+		chain = flatten("r")
+	case !v.RGB():
+		rng := "limited"
+		if v.FullRange() {
+			rng = "full"
+		}
+		chain = append(chain, "scale=iw:ih:in_color_matrix="+scaleMatrix(v.MatrixOr())+":in_range="+rng+":flags=bicubic+accurate_rnd+full_chroma_int")
+	}
+	return append(chain, "format=gbrp12le", "zscale=min=gbr:m=gbr:rin=full:"+in+":t=linear:npl=203", "format=gbrpf32le", "zscale=p=2020",
+		"zscale=t="+f.color.transfer+":npl=203", "format=gbrp12le")
 }
 
 // flatten lays a transparent picture on the stated background.

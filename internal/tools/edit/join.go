@@ -18,7 +18,7 @@ var Join = tool.Add(Family, tool.Spec[JoinInput, JoinOutput]{
 	Description: "Put two or more videos one behind the other, or two or more audio files, with a transition or a plain cut. Clips of another size, rate, aspect or sound are brought to the first one's form (or the one asked for), and every clip's sound is made exactly as long as its picture; a clip without sound gets silence. Audio files with cover art are audio. A transition shows two clips at once, so the result lasts the sum less one transition for each seam. All inputs that do not fit are named at once. Inputs are given one by one: a list file would name files that were not granted.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
-	Revision:    1,
+	Revision:    2,
 	Short:       "join",
 	Timeout:     1800 * time.Second,
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
