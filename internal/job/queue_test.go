@@ -17,6 +17,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/store"
+	"cutroom/internal/testenv"
 )
 
 func TestCallInTimeOpensNothing(t *testing.T) {
@@ -446,4 +447,38 @@ func TestAnswersAreBounded(t *testing.T) {
 			t.Errorf("%+v %+v", j, j.Error)
 		}
 	})
+}
+
+// TestServerDies: a job whose database is away for a while goes on, and its end is
+// stored once that is back.
+func TestServerDies(t *testing.T) {
+	t.Parallel()
+	s := testenv.NewPostgres(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "place"), []byte(s.Database(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q := open(t, dir)
+	ended := ends(t, q)
+	if err := q.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	j := submit(t, q, call("outlives", time.Second))
+	until(t, "the call begins", func() bool { return len(ledger{dir}.lines("begin", "outlives")) == 1 })
+	s.Stop()
+	if _, err := q.Submit(t.Context(), call("refused", 0)); cutroom.AsError(err).Code != cutroom.Unavailable {
+		t.Errorf("without a server: %v", err)
+	}
+	until(t, "the call is through", func() bool { return len(ledger{dir}.lines("end", "outlives")) == 1 })
+	s.Start(t)
+	if j := wait(t, q, j.ID); j.State != cutroom.JobCompleted || j.Attempt != 1 {
+		t.Errorf("%+v", j)
+	}
+	after := submit(t, q, call("after", 0))
+	if j := wait(t, q, after.ID); j.State != cutroom.JobCompleted {
+		t.Errorf("%+v", j)
+	}
+	if n := ended()[j.ID]; n != 1 {
+		t.Errorf("it ended %d times", n)
+	}
 }

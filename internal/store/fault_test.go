@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"cutroom"
 	"cutroom/internal/store"
@@ -154,7 +157,42 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFolder: a database that may be read and not written says so. Root may
+// TestServerDiesWhileRestoring: then all is as it was.
+func TestServerDiesWhileRestoring(t *testing.T) {
+	t.Parallel()
+	s := testenv.NewPostgres(t)
+	place := s.Database(t)
+	db := storetest.At(t, place)
+	fill(t, db, 1, 20)
+	before := rows(backup(t, place))
+	other := filepath.Join(t.TempDir(), store.Name)
+	fill(t, storetest.At(t, other), 2, 20)
+	text := backup(t, other)
+	tx, err := db.BeginTx(t.Context(), nil) // holds what is replaced last, so that restoring stands still amid its work
+	must(t, err)
+	_, err = tx.ExecContext(t.Context(), `update worker set beat = 1`)
+	must(t, err)
+	done := make(chan error, 1)
+	go func() {
+		_, err := store.Restore(t.Context(), place, bytes.NewReader(text), true)
+		done <- err
+	}()
+	for n := 0; n == 0; {
+		// A transaction would see the same activity each time.
+		must(t, db.QueryRowContext(t.Context(), `select count(*) from pg_stat_activity where query like 'lock table "worker"%' and wait_event_type = 'Lock'`).Scan(&n))
+	}
+	s.Stop()
+	if e := cutroom.AsError(<-done); e == nil || e.Code != cutroom.Unavailable {
+		t.Errorf("%v", everything(e))
+	}
+	_ = tx.Rollback()
+	s.Start(t)
+	if diff := cmp.Diff(before, rows(backup(t, place))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestReadOnlyFile: a database that may be read and not written says so. Root may
 // write anywhere, so the file is opened as what nobody may write.
 func TestReadOnlyFile(t *testing.T) {
 	t.Parallel()

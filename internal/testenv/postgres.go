@@ -104,11 +104,14 @@ func postgresPrograms() (string, error) {
 		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(dir, "postgres")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "postgres")); err != nil {
+			continue
+		}
+		if _, err := exec.LookPath("psql"); err == nil {
 			return dir, nil
 		}
 	}
-	return "", errors.New("not installed: postgres, initdb; run scripts/setup.sh --test")
+	return "", errors.New("not installed: postgres, initdb or psql; run scripts/setup.sh --test")
 }
 
 func (s *PostgresServer) init() error {
