@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,7 @@ func TestScripts(t *testing.T) {
 				}
 				ts.Setenv("DATABASE", testenv.Postgres(t))
 			},
+			"types": types,
 		},
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
@@ -100,8 +102,7 @@ func oneDocument(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// person runs a command whose parents are gone, as a terminal of the operator's own
-// would: so a test is the same whoever started it. Output goes to the files
+// person runs a command whose parents are gone ([orphan]). Output goes to the files
 // person.out and person.err; the exit code is compared with the first argument.
 //
 //	person CODE cutroom ARGS...
@@ -109,32 +110,41 @@ func person(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: person CODE PROGRAM ARGS...")
 	}
-	ended, endedW, err := os.Pipe()
-	ts.Check(err)
-	goR, goW, err := os.Pipe()
-	ts.Check(err)
-	out, err := os.Create(ts.MkAbs("person.out"))
-	ts.Check(err)
 	complaints, err := os.Create(ts.MkAbs("person.err"))
 	ts.Check(err)
-	// The inner shell waits until the outer one, its parent, has ended.
-	cmd := exec.Command("sh", append([]string{"-c", `(read go <&4; "$@"; echo $? >&3) &`, "sh"}, args[1:]...)...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, complaints
-	cmd.ExtraFiles = []*os.File{endedW, goR}
-	for _, name := range []string{"PATH", "HOME", "CUTROOM_HOME", "TMPDIR", "MEDIA"} {
-		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	defer complaints.Close()
+	alone(ts, nil, complaints, args)
+}
+
+// types runs a command as person does, at a terminal: somebody answers its prompts,
+// one after another, with the words up to the first --. What the terminal showed goes
+// to the file terminal.out.
+//
+//	types ANSWERS... -- CODE cutroom ARGS...
+func types(ts *testscript.TestScript, neg bool, args []string) {
+	at := slices.Index(args, "--")
+	if neg || at < 0 || len(args) < at+3 {
+		ts.Fatalf("usage: types ANSWERS... -- CODE PROGRAM ARGS...")
 	}
-	err = cmd.Run()
-	endedW.Close()
-	goR.Close()
+	t, err := newTerminal(args[:at])
 	ts.Check(err)
-	_, err = goW.WriteString("go\n")
+	defer func() { ts.Check(os.WriteFile(ts.MkAbs("terminal.out"), []byte(t.close()), 0o600)) }()
+	alone(ts, t.File, t.File, args[at+1:])
+}
+
+func alone(ts *testscript.TestScript, in, complaints *os.File, args []string) {
+	out, err := os.Create(ts.MkAbs("person.out"))
 	ts.Check(err)
-	goW.Close()
-	code, err := io.ReadAll(ended)
+	defer out.Close()
+	var env []string
+	for _, name := range []string{"PATH", "HOME", "CUTROOM_HOME", "TMPDIR", "MEDIA"} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	code, err := orphan(ts.MkAbs("."), env, in, out, complaints, args[1:]...)
 	ts.Check(err)
-	if got := strings.TrimSpace(string(code)); got != args[0] {
-		ts.Logf("%s%s", ts.ReadFile("person.out"), ts.ReadFile("person.err"))
-		ts.Fatalf("exit code %s, want %s", got, args[0])
+	if code != args[0] {
+		text, _ := os.ReadFile(complaints.Name())
+		ts.Logf("%s%s", ts.ReadFile("person.out"), text)
+		ts.Fatalf("exit code %s, want %s", code, args[0])
 	}
 }

@@ -2,13 +2,15 @@ package approval
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"cutroom"
 	"cutroom/internal/tool"
 )
 
-// Decide says what the operator decided. No door offers it to a model, and approving
+// Decide says what the operator decided. Each decision is an operation of its own: one
+// update of the request, made once or not at all; the same word later is another. No door offers it to a model, and approving
 // takes the power that `cutroom approve` makes on a terminal.
 var Decide = tool.Add(Family, tool.Spec[DecideInput, DecideOutput]{
 	Name:        "approval.decide",
@@ -20,6 +22,7 @@ var Decide = tool.Add(Family, tool.Spec[DecideInput, DecideOutput]{
 	Revision:    1,
 	Live:        true,
 	Timeout:     30 * time.Second,
+	Key:         func(DecideInput) string { return rand.Text() },
 	Examples:    []DecideInput{{ID: "k3v5q7x2m4n6p7ra", Decision: cutroom.SayDeny}, {Decision: cutroom.SayRevoke, Before: "2026-01-02T15:04:05Z"}},
 	Run: func(ctx context.Context, env tool.Env, in DecideInput) (DecideOutput, error) {
 		var out DecideOutput
@@ -27,13 +30,13 @@ var Decide = tool.Add(Family, tool.Spec[DecideInput, DecideOutput]{
 		if in.Before != "" {
 			t, err := time.Parse(time.RFC3339, in.Before)
 			if err != nil {
-				return out, cutroom.Errorf(cutroom.Invalid, "before is not a time").WithHint("use RFC 3339, such as 2026-01-02T15:04:05Z")
+				return out, tool.Undone(cutroom.Errorf(cutroom.Invalid, "before is not a time").WithHint("use RFC 3339, such as 2026-01-02T15:04:05Z"))
 			}
 			v.Before = t
 		}
 		a, n, err := env.Approvals().Decide(ctx, v)
 		if err != nil {
-			return out, err
+			return out, tool.Undone(err)
 		}
 		out.Count = n
 		if a.ID != "" {
