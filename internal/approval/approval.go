@@ -28,8 +28,10 @@ type Options struct {
 	Open   func(context.Context) (*sql.DB, error) // of the database; called when it is first needed, each time anew
 	Folder string                                 // of the signing key and the marks, in the user's state folder
 	Life   time.Duration                          // of an approval; 0 is an hour, at most a day
-	Log    *slog.Logger                           // nil drops it
-	Now    func() time.Time                       // nil is time.Now
+	// Note writes a row of the audit in a transaction that decides something; nil: none.
+	Note func(context.Context, *sql.Tx, cutroom.AuditEvent) error
+	Log  *slog.Logger     // nil drops it
+	Now  func() time.Time // nil is time.Now
 }
 
 // Bounds of a life.
@@ -131,12 +133,62 @@ func (b *Book) now(ctx context.Context, q querier) (time.Time, error) {
 	last := time.UnixMilli(newest)
 	if last.Sub(now) > slack {
 		return now, cutroom.Errorf(cutroom.Denied, "the clock was set back: it stands %s before a time that was recorded already", last.Sub(now).Round(time.Second)).
-			WithHint("set the clock right; until then no approval counts")
+			WithHint("set the clock right; when it was wrong before and is right now, `cutroom approvals passphrase --reset` starts anew")
 	}
 	if last.After(now) {
 		now = last
 	}
 	return now, nil
+}
+
+// note writes down what the operator decided, with the decision or not at all.
+func (b *Book) note(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
+	if b.Note == nil {
+		return nil
+	}
+	e.Outcome = cutroom.OutcomeOK
+	return b.Note(ctx, tx, e)
+}
+
+// Reset makes a new signing key without a passphrase and lets time start anew: nothing
+// that was approved or granted before counts any more.
+func (b *Book) Reset(ctx context.Context, who cutroom.Principal) error {
+	if who.Role != cutroom.RoleOperator {
+		return cutroom.Errorf(cutroom.Denied, "only the operator makes a new key")
+	}
+	db, err := b.Open(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return store.Fault(err)
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	now := b.Now().UnixMilli()
+	for _, step := range []struct {
+		query string
+		args  []any
+	}{
+		{`update approval_clock set newest = $1 where id = 1`, []any{now}},
+		{
+			`update approval set state = $1, ended = $2, signature = '' where state in ($3, $4)`,
+			[]any{string(cutroom.ApprovalRevoked), now, string(cutroom.ApprovalPending), string(cutroom.ApprovalApproved)},
+		},
+		{`update automation_grant set revoked = $1 where revoked = 0`, []any{now}},
+	} {
+		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
+			return store.Fault(err)
+		}
+	}
+	if err := b.note(ctx, tx, cutroom.AuditEvent{Type: cutroom.AuditKeyRotated, Principal: who, Detail: "key of approvals"}); err != nil {
+		return err
+	}
+	// The key goes first: without it no row that is left counts.
+	if err := errorsOf(b.keys.Reset(), b.marks.lower()); err != nil {
+		return err
+	}
+	return store.Fault(tx.Commit())
 }
 
 // tick records that it was now.

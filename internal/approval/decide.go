@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"time"
 
@@ -92,12 +93,17 @@ func (b *Book) Approve(ctx context.Context, who cutroom.Principal, id string, li
 			return decidedMeanwhile(r.ID)
 		}
 		r.State, done = cutroom.ApprovalApproved, r
-		return tick(ctx, tx, now)
+		return errorsOf(tick(ctx, tx, now), b.note(ctx, tx, decided(r, cutroom.AuditApprovalDecided, who)))
 	})
 	if err != nil {
 		return cutroom.Approval{}, err
 	}
 	return done.Approval, nil
+}
+
+// decided is a decision as a row of the audit.
+func decided(r *row, kind cutroom.AuditType, who cutroom.Principal) cutroom.AuditEvent {
+	return cutroom.AuditEvent{Type: kind, Principal: who, Tool: r.Tool, Approval: r.ID, Detail: string(r.State) + " for " + r.Principal.Name}
 }
 
 // term is how long an approval lives that was asked to live that long.
@@ -151,7 +157,11 @@ func (b *Book) close(ctx context.Context, who cutroom.Principal, id string, to c
 			return decidedMeanwhile(r.ID)
 		}
 		r.State, r.Decided, r.Ended, r.By, r.Expires, done = to, now, now, who.Name, until, r
-		return tick(ctx, tx, now)
+		kind := cutroom.AuditApprovalDecided
+		if to == cutroom.ApprovalRevoked {
+			kind = cutroom.AuditApprovalRevoked
+		}
+		return errorsOf(tick(ctx, tx, now), b.note(ctx, tx, decided(r, kind, who)))
 	})
 	if err != nil {
 		return cutroom.Approval{}, err
@@ -188,7 +198,9 @@ func (b *Book) RevokeBefore(ctx context.Context, who cutroom.Principal, t time.T
 			return err
 		}
 		n, err = r.RowsAffected()
-		return errorsOf(err, tick(ctx, tx, now))
+		return errorsOf(err, tick(ctx, tx, now), b.note(ctx, tx, cutroom.AuditEvent{
+			Type: cutroom.AuditApprovalRevoked, Principal: who, Detail: fmt.Sprintf("%d, all up to %s", n, t.UTC().Format(time.RFC3339)),
+		}))
 	})
 	return n, err
 }

@@ -95,7 +95,9 @@ func (b *Book) Grant(ctx context.Context, who cutroom.Principal, passphrase []by
 		_, err := tx.ExecContext(ctx, `insert into automation_grant (`+grantColumns+`) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, 0)`,
 			g.ID, g.Principal, g.Workspace, encode(g.Tools), encode(g.Beneath), encode(g.Where), overwrite, encode(g.Origins), g.MaxBytes, g.Uses,
 			g.Created.UnixMilli(), g.Expires.UnixMilli(), g.By, r.signedBy, r.signature)
-		return errorsOf(err, tick(ctx, tx, now))
+		return errorsOf(err, tick(ctx, tx, now), b.note(ctx, tx, cutroom.AuditEvent{
+			Type: cutroom.AuditGrantChanged, Principal: who, Grant: g.ID, Detail: fmt.Sprintf("made for %s, %d calls", g.Principal, g.Uses),
+		}))
 	})
 	return g, err
 }
@@ -287,7 +289,7 @@ func (b *Book) RevokeGrant(ctx context.Context, who cutroom.Principal, id string
 		}
 		until = list[0].Expires
 		_, err = tx.ExecContext(ctx, `update automation_grant set revoked = $1 where id = $2 and revoked = 0`, now.UnixMilli(), id)
-		return errorsOf(err, tick(ctx, tx, now))
+		return errorsOf(err, tick(ctx, tx, now), b.note(ctx, tx, cutroom.AuditEvent{Type: cutroom.AuditGrantChanged, Principal: who, Grant: id, Detail: "taken back"}))
 	})
 	if err != nil {
 		return err

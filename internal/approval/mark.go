@@ -74,6 +74,15 @@ func (m marks) raise(t time.Time) error {
 	return Keys{m.folder}.write(floorName, fmt.Appendf(nil, "%d\n", t.UnixMilli()), true)
 }
 
+// lower forgets the floor: with a new key it says nothing.
+func (m marks) lower() error {
+	err := os.Remove(filepath.Join(m.folder, floorName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // sweep removes the marks of what ended long ago, one way or the other.
 func (m marks) sweep(before time.Time) {
 	entries, err := os.ReadDir(m.folder)

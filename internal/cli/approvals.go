@@ -171,7 +171,7 @@ func (a *App) setPassphrase(ctx context.Context, remove, reset bool) error {
 		if err := confirmed(t); err != nil {
 			return err
 		}
-		if err := keys.Reset(); err != nil {
+		if err := i.Approvals.Reset(ctx, a.principal()); err != nil {
 			return err
 		}
 	}

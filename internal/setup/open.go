@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"io/fs"
@@ -158,8 +159,17 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		Redact: o.Redact.Text, Log: o.Log, Now: o.Now,
 	})
 	i.Approvals = approval.New(approval.Options{
-		Open: i.database.open, Folder: filepath.Join(s.folders.State, "keys"),
-		Life: time.Duration(s.config.Approvals.LifeMinutes) * time.Minute, Log: o.Log, Now: o.Now,
+		Open: func(ctx context.Context) (*sql.DB, error) {
+			// What cannot be audited is refused by the call; taking an approval back is not.
+			_ = i.Audit.Ready(ctx)
+			return i.database.open(ctx)
+		},
+		Folder: filepath.Join(s.folders.State, "keys"),
+		Life:   time.Duration(s.config.Approvals.LifeMinutes) * time.Minute, Log: o.Log, Now: o.Now,
+		Note: func(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
+			_, err := i.Audit.Append(ctx, tx, e)
+			return err
+		},
 	})
 	l := s.config.Limits
 	i.Jobs = job.New(job.Options{
