@@ -2,15 +2,22 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"cutroom"
+	"cutroom/internal/meter"
 	"cutroom/internal/policy"
+	"cutroom/internal/store"
+	"cutroom/internal/store/storetest"
 	"cutroom/internal/tool"
 	"cutroom/internal/tools"
 )
@@ -234,4 +241,46 @@ func nest(t *testing.T) *house {
 	})
 	h.settle(family)
 	return h
+}
+
+// TestCallsPerHour: of many calls at once as many are let through as the rule says; one
+// that is planned only is not counted, and where nobody counts none is let through.
+func TestCallsPerHour(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	most := int64(3)
+	h.Policy.Rules = []policy.Rule{{Name: "a few", Effect: policy.Allow, Within: policy.Amounts{CallsPerHour: &most}}}
+	h.fails(`{"input":"a"}`, cutroom.Denied, "no rule of the policy allows it")
+	db := storetest.At(t, filepath.Join(t.TempDir(), store.Name))
+	h.Meter = meter.Meter{Open: func(context.Context) (*sql.DB, error) { return db, nil }}
+	if _, err := h.Invoke(t.Context(), Call{Tool: "engine.engine_test", Input: []byte(`{"input":"a"}`), Principal: cutroom.Agent, DryRun: true}); err != nil {
+		t.Fatal(err)
+	}
+	var through, refused atomic.Int64
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			_, err := h.call(`{"input":"a"}`)
+			switch {
+			case err == nil:
+				through.Add(1)
+			case cutroom.AsError(err).Code == cutroom.Denied:
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if through.Load() != most || refused.Load() != 12-most {
+		t.Errorf("%d are let through, %d refused", through.Load(), refused.Load())
+	}
+	// The operator's calls are counted apart, and the next hour begins anew.
+	if _, err := h.Invoke(t.Context(), Call{Tool: "engine.engine_test", Input: []byte(`{"input":"a"}`), Principal: cutroom.Operator}); err != nil {
+		t.Error(err)
+	}
+	h.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	if _, err := h.call(`{"input":"a"}`); err != nil {
+		t.Error(err)
+	}
 }

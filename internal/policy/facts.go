@@ -3,7 +3,6 @@ package policy
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // facts is a request with what is made of it once.
@@ -70,4 +69,9 @@ func (v *facts) calls(r *Rule, as string) *int64 {
 }
 
 // counterKey names what a rule counts for a principal.
-func counterKey(r *Rule, as string) string { return as + "/" + strings.ReplaceAll(r.Name, "/", "-") }
+func counterKey(r *Rule, as string) string {
+	if r.Space != "" {
+		as += "/" + r.Space
+	}
+	return as + "/" + r.Name
+}

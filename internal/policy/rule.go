@@ -29,6 +29,7 @@ type Rule struct {
 	Effect Effect `json:"effect"`
 	Reason string `json:"-"`
 	Line   int    `json:"-"` // in the file it stands in; 0 for none
+	Space  string `json:"-"` // what its calls are counted in: rules of two files may have one name
 
 	Principals     []string       `json:"principals,omitempty"` // names
 	Roles          []cutroom.Role `json:"roles,omitempty"`

@@ -17,6 +17,7 @@ import (
 	"cutroom/internal/config"
 	"cutroom/internal/engine"
 	"cutroom/internal/job"
+	"cutroom/internal/meter"
 	"cutroom/internal/redact"
 	"cutroom/internal/stage"
 	"cutroom/internal/tool"
@@ -186,7 +187,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
 			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,
 		},
-		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Audit: i.Audit, Ledger: i.Audit, Approvals: i.Approvals,
+		Timeout: time.Duration(l.TimeoutSeconds) * time.Second, Jobs: i.Jobs, Meter: meter.Meter{Open: i.database.open}, Audit: i.Audit, Ledger: i.Audit, Approvals: i.Approvals,
 		Redact: o.Redact, Log: o.Log, Now: o.Now,
 	})
 	i.Jobs.Engine = newGate(i.Engine)

@@ -27,7 +27,11 @@ func (s settings) policy() policy.Policy {
 		p = p.Narrow(cutroom.RoleAgent, bounds(c.Agent)).Narrow(cutroom.RoleOperator, bounds(c.Operator))
 	}
 	if own := s.narrower.Policy.Rules; len(own) > 0 {
-		p = p.WithLayer(policy.Layer{Name: "the workspace's " + config.Name, Rules: s.rules(own)})
+		layer := policy.Layer{Name: "the workspace's " + config.Name, Rules: s.rules(own)}
+		for n := range layer.Rules {
+			layer.Rules[n].Space = cutroom.DigestOf([]byte(s.workspace)).Short()
+		}
+		p = p.WithLayer(layer)
 	}
 	return p
 }
