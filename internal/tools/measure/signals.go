@@ -19,7 +19,7 @@ var Signals = tool.Add(Family, tool.Spec[SignalsInput, SignalsOutput]{
 	Description: "Measure a recording in one pass: changes of scene with their strength, black and frozen pictures, silences, loudness and true peak (EBU R 128). Each stream is decoded once, whatever is asked for.",
 	Kind:        cutroom.Read,
 	Exact:       tool.BitExact,
-	Revision:    2,
+	Revision:    3,
 	Timeout:     2 * time.Hour,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"scdet", "blackdetect", "freezedetect", "silencedetect", "ebur128"}},
 	Examples:    []SignalsInput{{Input: "talk.mp4"}},
@@ -41,7 +41,7 @@ type SignalsInput struct {
 // Validate refuses an empty range.
 func (in SignalsInput) Validate() error {
 	if in.End != nil && *in.End <= in.Start {
-		return cutroom.Errorf(cutroom.Invalid, "end (%s s) has to lie after start (%s s)", in.End, in.Start)
+		return cutroom.Errorf(cutroom.Invalid, "end (%s s) has to lie after start (%s s)", in.End, in.Start).WithHint("give an end behind the start")
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (in SignalsInput) Bounds() tool.Bounds { return in.Limits.Bounds() }
 
 // SignalsOutput is the answer.
 type SignalsOutput struct {
-	cutroom.Output
+	tool.Made
 	Signals ffmpeg.Signals       `json:"signals" doc:"What was measured. Times count from where playback starts."`
 	Samples *cutroom.ArtifactRef `json:"samples,omitempty" doc:"Small grey pictures, at most two a second, by which frames are compared: for each an int64 of microseconds, little-endian, and a grid of block means."`
 }
@@ -79,7 +79,7 @@ func planSignals(f tool.Facts, in SignalsInput) (tool.Plan, error) {
 		if len(st.reasons) > 0 {
 			return tool.Plan{State: st}, nil
 		}
-		return tool.Plan{}, cutroom.Errorf(cutroom.Invalid, "the file has neither moving pictures nor sound to measure")
+		return tool.Plan{}, cutroom.Errorf(cutroom.Invalid, "the file has neither moving pictures nor sound to measure").WithHint("give a video or a recording; review.look shows a picture")
 	}
 	var err error
 	if st.job, err = ffmpeg.NewMeasure(file.Index, file.Format, file.Media, o); err != nil {
