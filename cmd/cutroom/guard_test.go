@@ -217,3 +217,29 @@ func TestJobsRunAsWhoSubmittedThem(t *testing.T) {
 		t.Errorf("the operator's job is there for an agent: %v", err)
 	}
 }
+
+// TestLengthIsFoundOutWhenARuleTurnsOnIt: a rule on the length of inputs probes them, and
+// a file that cannot be probed is of no length that helps.
+func TestLengthIsFoundOutWhenARuleTurnsOnIt(t *testing.T) {
+	dir := t.TempDir()
+	clip(t, filepath.Join(dir, "clip.mp4"))
+	put(t, filepath.Join(dir, "noise.mp4"), "no recording")
+	for seconds, want := range map[string]map[string]cutroom.Code{
+		"1":    {"clip.mp4": cutroom.Denied, "noise.mp4": cutroom.Denied},
+		"3600": {"clip.mp4": "", "noise.mp4": cutroom.Denied},
+	} {
+		put(t, filepath.Join(dir, "cutroom.yaml"), "policy: {rules: [{effect: deny, tools: [edit.cut], over: {seconds: "+seconds+"}, reason: too long}]}")
+		w := open(t, dir)
+		for file, code := range want {
+			_, err := w.Engine.Invoke(t.Context(), engine.Call{
+				Tool: "edit.cut", Input: []byte(`{"input":"` + file + `","start":0,"end":1,"output":"x.mp4"}`), Principal: cutroom.Agent, DryRun: true,
+			})
+			if code == "" && err != nil || code != "" && (err == nil || cutroom.AsError(err).Code != code || !strings.Contains(err.Error(), "too long")) {
+				t.Errorf("over %s s, %s: %v, want %q", seconds, file, err, code)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
