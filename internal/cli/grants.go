@@ -129,7 +129,7 @@ func boundsText(g grantDocument) string {
 		words = append(words, "may replace files")
 	}
 	if len(g.Origins) > 0 {
-		words = append(words, fmt.Sprintf("from %s, at most %s each", strings.Join(g.Origins, ", "), bytesText(g.MaxBytes)))
+		words = append(words, fmt.Sprintf("from %s, at most %s each", strings.Join(g.Origins, ", "), cutroom.Bytes(g.MaxBytes)))
 	}
 	return strings.Join(words, "; ")
 }

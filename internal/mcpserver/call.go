@@ -25,7 +25,15 @@ func (s *server) handler(t *tool.Tool) mcp.ToolHandler {
 				res, err = s.failed(cutroom.Errorf(cutroom.Internal, "an internal fault stopped the call").WithHint("run `cutroom doctor`"), nil), nil
 			}
 		}()
+		if err := s.answered(ctx, req); err != nil {
+			return s.failed(err, req.Params.Arguments), nil
+		}
 		res, err = s.call(ctx, t, req)
+		if e := cutroom.AsError(err); e != nil && e.Code == cutroom.NeedsApproval && e.Approval != "" {
+			if question := s.asked(ctx, req, e.Approval); question != nil {
+				return question, nil
+			}
+		}
 		if err != nil {
 			return s.failed(err, req.Params.Arguments), nil
 		}

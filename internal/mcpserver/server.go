@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cutroom"
+	"cutroom/internal/approval"
 	"cutroom/internal/engine"
 	"cutroom/internal/redact"
 	"cutroom/internal/tool"
@@ -38,8 +39,12 @@ type Options struct {
 	Toolsets  []string      // default, all, or families; none is default
 	Patience  time.Duration // of one call, before it goes on as a job; 0 is 45 s
 	Principal cutroom.Principal
-	Redact    *redact.Redactor // of all that a host is told; nil knows forms of secrets only
-	Log       *slog.Logger
+	// Approvals lets the dialog of a host that ElicitationHosts names stand for the
+	// operator; nil: no dialog does.
+	Approvals        *approval.Book
+	ElicitationHosts []string
+	Redact           *redact.Redactor // of all that a host is told; nil knows forms of secrets only
+	Log              *slog.Logger
 }
 
 // patience is how long a host waits for a call without harm: the shortest time-out
