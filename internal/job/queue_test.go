@@ -17,6 +17,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/store"
+	"cutroom/internal/store/storetest"
 	"cutroom/internal/testenv"
 )
 
@@ -40,9 +41,10 @@ func TestCallInTimeOpensNothing(t *testing.T) {
 func TestCallBecomesAJob(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, dir string) {
+		storetest.At(t, place(dir), Migration()) // making it may take longer than the call
 		q := open(t, dir)
 		ctx, hangUp := context.WithCancel(t.Context())
-		c := call("long", 700*time.Millisecond)
+		c := call("long", 1500*time.Millisecond)
 		told := make(chan cutroom.Progress, 1)
 		c.Progress = func(p cutroom.Progress) { told <- p }
 		reply, job, err := q.Call(ctx, c, 50*time.Millisecond)
@@ -368,6 +370,7 @@ func TestCancelOfQueued(t *testing.T) {
 func TestStopDoesNotWaitForever(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, dir string) {
+		storetest.At(t, place(dir), Migration()) // making it may take longer than the call
 		watcher := open(t, dir)
 		q := queue(dir)
 		_, job, err := q.Call(t.Context(), callOf(work{Name: "deaf", Takes: 2 * time.Second, Stubborn: true}), 10*time.Millisecond)
