@@ -84,12 +84,12 @@ func (e *Engine) predicate(found stage.Found) (attestation.Predicate, error) {
 func (e *Engine) noOrigin(ctx context.Context, path, locator string) error {
 	for r, err := range e.Stage.List(ctx) {
 		var made struct {
-			File *string `json:"file"`
+			Output *string `json:"output"` // of whatever writes a file
 		}
-		if err != nil || json.Unmarshal(r.Manifest.Output, &made) != nil || made.File == nil {
+		if err != nil || json.Unmarshal(r.Manifest.Output, &made) != nil || made.Output == nil {
 			continue
 		}
-		if filepath.ToSlash(filepath.Clean(*made.File)) == locator {
+		if filepath.ToSlash(filepath.Clean(*made.Output)) == locator {
 			return cutroom.Errorf(cutroom.Conflict, "%q is not the file that %s wrote: its bytes were changed since", path, r.Manifest.Tool).
 				WithHint("call the tool again, or attest the file as it was written; `cutroom provenance` finds it by its content")
 		}
