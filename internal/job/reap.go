@@ -132,7 +132,7 @@ func (q *Queue) rescue(ctx context.Context, tx *sql.Tx, j unended) error {
 		return err
 	}
 	var id string
-	err := tx.QueryRowContext(ctx, `update job set state = $1, worker = '', finished = $2, failure = $3, progress = '', started = case when $1 = $4 then 0 else started end
+	err := tx.QueryRowContext(ctx, `update job set state = $1, worker = '', finished = $2, failure = $3, progress = '', input = case when $1 = $4 then input else '' end, started = case when $1 = $4 then 0 else started end
 		where id = $5 and worker = $6 and attempt = $7 and state = $8
 			and not (state = $4 and exists (select 1 from river_job r where r.queue = $9 and r.state in ('available', 'retryable', 'scheduled') and r.args ->> 'id' = job.id))
 			and not exists (select 1 from worker w where w.id = job.worker and w.beat <> $10)

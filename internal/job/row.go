@@ -92,7 +92,8 @@ func (q *Queue) claim(ctx context.Context, id string) (*task, error) {
 	return t, nil
 }
 
-// finish stores the end of a job, if this worker still holds it. Handed back, it waits
+// finish stores the end of a job, if this worker still holds it. What it was called with
+// may hold secrets, and nobody needs it any more. Handed back, it waits
 // for the next worker.
 func (q *Queue) finish(ctx context.Context, t *task) error {
 	o := t.outcome()
@@ -103,7 +104,7 @@ func (q *Queue) finish(ctx context.Context, t *task) error {
 			o.state, lost = state, state == ""
 			return err
 		}
-		res, err := tx.ExecContext(ctx, `update job set state = $1, run = $2, output = $3, failure = $4, finished = $5, progress = ''
+		res, err := tx.ExecContext(ctx, `update job set state = $1, run = $2, output = $3, failure = $4, finished = $5, progress = '', input = ''
 			where id = $6 and worker = $7 and attempt = $8 and state = $9`,
 			o.state, o.run, o.output, o.failure, q.ms(), t.job, q.id, t.attempt, cutroom.JobRunning)
 		if err != nil {
@@ -129,7 +130,7 @@ func (q *Queue) finish(ctx context.Context, t *task) error {
 // empty when another has the job.
 func (q *Queue) handBack(ctx context.Context, tx *sql.Tx, t *task) (state cutroom.JobState, err error) {
 	err = tx.QueryRowContext(ctx, `update job set state = case when cancel = 1 then $1 else $2 end, finished = case when cancel = 1 then cast($3 as bigint) else 0 end,
-			worker = '', attempt = attempt - 1, started = case when cancel = 1 then started else 0 end, progress = ''
+			worker = '', attempt = attempt - 1, started = case when cancel = 1 then started else 0 end, progress = '', input = case when cancel = 1 then '' else input end
 			where id = $4 and worker = $5 and attempt = $6 and state = $7 returning state`,
 		cutroom.JobCanceled, cutroom.JobQueued, q.ms(), t.job, q.id, t.attempt, cutroom.JobRunning).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {

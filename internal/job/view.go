@@ -79,7 +79,7 @@ func (v *View) Cancel(ctx context.Context, id string) (cutroom.Job, error) {
 	}
 	// One that waits ends here; one that runs is stopped by whoever is at it.
 	if _, err := v.q.db.ExecContext(ctx, `update job set cancel = 1,
-		finished = case when state = $1 then $2 else finished end, state = case when state = $1 then $3 else state end
+		finished = case when state = $1 then $2 else finished end, state = case when state = $1 then $3 else state end, input = case when state = $1 then '' else input end
 		where id = $4 and state in ($1, $5)`, cutroom.JobQueued, v.q.ms(), cutroom.JobCanceled, id, cutroom.JobRunning); err != nil {
 		return j, store.Fault(err)
 	}

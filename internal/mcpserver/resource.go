@@ -110,7 +110,11 @@ const longestURI = 4096
 // inside its result.
 func parseURI(uri string) (run, file string, page int, err error) {
 	fault := func() (string, string, int, error) {
-		return "", "", 0, cutroom.Errorf(cutroom.NotFound, "there is no resource %q", clip(uri, 200)).
+		shown := uri // in words, so that what is a secret is seen to be one
+		if plain, err := url.PathUnescape(uri); err == nil {
+			shown = plain
+		}
+		return "", "", 0, cutroom.Errorf(cutroom.NotFound, "there is no resource %q", clip(shown, 200)).
 			WithHint("resources are %sID and %sID/PATH, ID being a run_id", scheme, scheme)
 	}
 	rest, ok := strings.CutPrefix(uri, scheme)

@@ -89,6 +89,9 @@ const longestUserinfo = 2048
 // or after /announce.
 func announce(s string, i int) (span, bool) {
 	const word = "/announce"
+	if strings.HasPrefix(s[i:], "/…") {
+		return cutAnnounce(s, i)
+	}
 	if !strings.HasPrefix(s[i:], word) {
 		return span{}, false
 	}
@@ -107,6 +110,17 @@ func announce(s string, i int) (span, bool) {
 		return span{from + 1, to}, to-from > 16
 	}
 	return span{}, false
+}
+
+// cutAnnounce is such a key where somebody cut the address off behind it: a segment of
+// the length of an MD5 or SHA-1.
+func cutAnnounce(s string, i int) (span, bool) {
+	from := i
+	for from > 0 && i-from <= 40 && hexDigit(s[from-1]) {
+		from--
+	}
+	n := i - from
+	return span{from, i}, n >= 32 && n <= 40 && s[max(0, from-1)] == '/'
 }
 
 // privateKey is a key in PEM, its first and last line included (RFC 7468). One without

@@ -287,7 +287,7 @@ func endsValue(s string, i int, kind byte, address bool) bool {
 
 // placeholder reports whether a value only says where the secret is.
 func placeholder(v string) bool {
-	return isMask(v) || strings.HasPrefix(v, Mask[:len(Mask)-1]) || strings.HasPrefix(v, "***") || v[0] == '$' || v[0] == '<' || v[0] == '{' || v[0] == '%' && strings.HasSuffix(v, "%") ||
+	return isMask(v) || strings.HasPrefix(v, Mask[:len(Mask)-1]) || strings.HasPrefix(v, "***") || strings.HasPrefix(v, "…") || v[0] == '$' || v[0] == '<' || v[0] == '{' || v[0] == '%' && strings.HasSuffix(v, "%") ||
 		strings.HasPrefix(v, "env:") || strings.HasPrefix(v, "file:")
 }
 

@@ -81,7 +81,7 @@ func dial(place string) (base, *sql.DB, error) {
 	if err := create(place); err != nil {
 		return nil, nil, err
 	}
-	db, err := connect(place, "busy_timeout(20000)", "synchronous(NORMAL)", "foreign_keys(1)")
+	db, err := connect(place, "busy_timeout(20000)", "synchronous(NORMAL)", "foreign_keys(1)", "secure_delete(1)")
 	return sqliteBase{place}, db, err
 }
 

@@ -34,6 +34,9 @@ func errorOf(err error, method string) *jsonrpc.Error {
 	if strings.Contains(e.Message, "unmarshaling ") {
 		e.Code, e.Message = jsonrpc.CodeInvalidParams, "invalid params: they have not the form that "+method+" takes"
 	}
+	if e.Code == jsonrpc.CodeMethodNotFound {
+		e.Message = "method not found" // the SDK repeats the name, which can be anything
+	}
 	if len(e.Message) > maxErrorText {
 		cut := maxErrorText
 		for cut > 0 && !utf8.RuneStart(e.Message[cut]) {
