@@ -37,7 +37,10 @@ func formAt(s string, i int, words *wordIndex) (span, bool) {
 		return pairAt(s, i, i+1, '=')
 	case ':':
 		if strings.HasPrefix(s[i:], "://") {
-			return userinfo(s, i)
+			return userinfo(s, i, i+len("://"))
+		}
+		if strings.HasPrefix(s[i:], ":/") && cleaned(s[:i]) {
+			return userinfo(s, i, i+len(":/"))
 		}
 		return pairAt(s, i, i+1, ':')
 	case '>':
@@ -65,12 +68,23 @@ func formAt(s string, i int, words *wordIndex) (span, bool) {
 	return span{}, false
 }
 
-// userinfo is what stands before the @ of an address, beginning behind its "://".
-func userinfo(s string, i int) (span, bool) {
+// cleaned reports whether s ends with the scheme of an address that was taken for a path,
+// so that one of its slashes is gone.
+func cleaned(s string) bool {
+	for _, scheme := range []string{"http", "https", "ftp", "sftp", "rtmp", "rtmps", "rtsp", "postgres"} {
+		if n := len(s) - len(scheme); n >= 0 && s[n:] == scheme && !wordBefore(s, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// userinfo is what stands before the @ of an address whose scheme ends at i, from the
+// given place on.
+func userinfo(s string, i, from int) (span, bool) {
 	if i == 0 || !alnum(s[i-1]) {
 		return span{}, false
 	}
-	from := i + len("://")
 	end, at := from, -1
 	for ; end < len(s) && end-from < longestUserinfo && !strings.ContainsRune("/?#\\\"'<>` \t\r\n", rune(s[end])); end++ {
 		if s[end] == '@' {

@@ -24,6 +24,7 @@ func TestForms(t *testing.T) {
 		{"X-Api-Key: abcd1234efgh", "X-Api-Key: " + m},
 		{"https://bob:hunter22@example.com/x", "https://" + m + "@example.com/x"},
 		{"https://x.org/v.mp4?X-Amz-Credential=AKIA%2F1&X-Amz-Signature=0123456789abcdef&e=1", "https://x.org/v.mp4?X-Amz-Credential=***" + "&X-Amz-Signature=" + m + "&e=1"},
+		{"no such file: gone/https:/bob:hunter22@example.com/x", "no such file: gone/https:/" + m + "@example.com/x"},
 		{"https://x.org/v?token=abcdefghijkl#t=5", "https://x.org/v?token=" + m + "#t=5"},
 		{"https://acc.blob.core/x?sv=2022&sig=abcdefghijkl%3D", "https://acc.blob.core/x?sv=2022&sig=" + m},
 		{"u=https%3A%2F%2Fx%3Ftoken%3Dabcdefghijkl%26t%3D5", "u=https%3A%2F%2Fx%3Ftoken%3D" + m + "%26t%3D5"},
