@@ -154,6 +154,7 @@ func (a *App) showDiagnosis(d *setup.Diagnosis) error {
 	}
 	fmt.Fprintln(w, "\nDATABASE")
 	row("  "+strings.TrimSpace(d.Database.Kind+" "+d.Database.Version), string(d.Database.State), firstOf(d.Database.Problem, d.Database.Where), remedy(d.Database.Fix))
+	row("  approvals", string(d.Approvals.State), d.Approvals.Problem, remedy(d.Approvals.Fix))
 	fmt.Fprintln(w, "\nSANDBOX")
 	row("  layers", string(d.Sandbox.State), strings.Join(d.Sandbox.Layers, ", "), remedy(d.Sandbox.Fix))
 	if d.Sandbox.Problem != "" {

@@ -16,7 +16,7 @@ func (q *Queue) Result(ctx context.Context, who cutroom.Principal, id string) (*
 	case err != nil:
 		return nil, err
 	case j.State == cutroom.JobFailed && j.Error != nil:
-		return nil, &cutroom.Error{Code: j.Error.Code, Msg: j.Error.Message, Hint: j.Error.Hint}
+		return nil, &cutroom.Error{Code: j.Error.Code, Msg: j.Error.Message, Hint: j.Error.Hint, Approval: j.Error.ApprovalID}
 	case j.State != cutroom.JobCompleted:
 		return nil, cutroom.Errorf(cutroom.Precondition, "the job %s is %s", id, j.State).WithHint("wait for it with job_wait")
 	case j.Run != "":

@@ -20,17 +20,18 @@ import (
 
 // Diagnosis is what works on this machine, and what would help where it does not.
 type Diagnosis struct {
-	Status   tool.State           `json:"status"` // the worst of what counts
-	Version  string               `json:"version"`
-	Platform string               `json:"platform"`
-	Programs []Program            `json:"programs"`
-	Models   []ModelFile          `json:"models"`
-	Sandbox  Box                  `json:"sandbox"`
-	Folders  []Folder             `json:"folders"`
-	Database Database             `json:"database"`
-	Tools    []ToolState          `json:"tools"`
-	Hosts    []host.Qualification `json:"hosts"`
-	Notes    []string             `json:"notes"`
+	Status    tool.State           `json:"status"` // the worst of what counts
+	Version   string               `json:"version"`
+	Platform  string               `json:"platform"`
+	Programs  []Program            `json:"programs"`
+	Models    []ModelFile          `json:"models"`
+	Sandbox   Box                  `json:"sandbox"`
+	Folders   []Folder             `json:"folders"`
+	Database  Database             `json:"database"`
+	Approvals ApprovalKey          `json:"approvals"`
+	Tools     []ToolState          `json:"tools"`
+	Hosts     []host.Qualification `json:"hosts"`
+	Notes     []string             `json:"notes"`
 }
 
 // Box is how well programs are held in.
@@ -49,6 +50,31 @@ type Folder struct {
 	Path     string `json:"path"`
 	Writable bool   `json:"writable"`
 	Fix      string `json:"fix,omitempty"`
+}
+
+// ApprovalKey is the key that approvals are signed with. No passphrase is no fault, but
+// everybody has to know it.
+type ApprovalKey struct {
+	State      tool.State `json:"state"`
+	Key        bool       `json:"key"` // it was made already; that is when somebody first decides
+	Passphrase bool       `json:"passphrase"`
+	Problem    string     `json:"problem,omitempty"`
+	Fix        string     `json:"fix,omitempty"`
+}
+
+// approvalKey looks at the key of approvals.
+func (i *Installation) approvalKey() ApprovalKey {
+	k := ApprovalKey{State: tool.Present}
+	var err error
+	if k.Key, k.Passphrase, err = i.Approvals.Keys().Present(); err != nil {
+		e := cutroom.AsError(err)
+		k.State, k.Problem, k.Fix = tool.Missing, e.Msg, e.Hint
+		return k
+	}
+	if !k.Passphrase {
+		k.Problem, k.Fix = "no passphrase: a program with your shell can approve what it likes", "cutroom approvals passphrase"
+	}
+	return k
 }
 
 // Database is where jobs and records are kept.
@@ -97,6 +123,7 @@ func Doctor(ctx context.Context, o Options) (*Diagnosis, error) {
 	}
 	d.Sandbox = i.sandboxState(ctx, o)
 	d.Database = i.databaseState(ctx)
+	d.Approvals = i.approvalKey()
 	if d.Programs, err = i.programs(ctx); err != nil {
 		return nil, err
 	}
@@ -127,6 +154,7 @@ func (d *Diagnosis) worst() tool.State {
 	}
 	lower(d.Sandbox.State)
 	lower(d.Database.State)
+	lower(d.Approvals.State)
 	for _, f := range d.Folders {
 		if !f.Writable {
 			lower(tool.Missing)
@@ -355,7 +383,6 @@ func modelFiles(folder string) []ModelFile {
 // notes are the limits that everybody has to know.
 func notes() []string {
 	return []string{
-		"no approvals are recorded in this version: a call that needs one stays closed",
 		"a program with your shell can do what you can do; this is no boundary against it",
 		"built-in speech to text is English; text on the screen is read in the languages of tesseract, Chinese and English also over a picture",
 	}

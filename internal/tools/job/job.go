@@ -33,10 +33,11 @@ type Entry struct {
 
 // Failure is why a job failed.
 type Failure struct {
-	Kind    string `json:"kind" doc:"Group of the code."`
-	Code    string `json:"code" doc:"Code of the failure."`
-	Message string `json:"message" doc:"What went wrong."`
-	Hint    string `json:"hint,omitempty" doc:"What helps."`
+	Kind       string `json:"kind" doc:"Group of the code."`
+	Code       string `json:"code" doc:"Code of the failure."`
+	Message    string `json:"message" doc:"What went wrong."`
+	Hint       string `json:"hint,omitempty" doc:"What helps."`
+	ApprovalID string `json:"approval_id,omitempty" doc:"The request that a person has to decide, when one is missing."`
 }
 
 // JobID and JobState let a door add the answer of the call itself.
@@ -59,7 +60,7 @@ func entry(j cutroom.Job) Entry {
 		}
 	}
 	if f := j.Error; f != nil {
-		e.Error = &Failure{f.Kind, string(f.Code), f.Message, f.Hint}
+		e.Error = &Failure{f.Kind, string(f.Code), f.Message, f.Hint, f.ApprovalID}
 	}
 	return e
 }
