@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"cutroom"
@@ -20,12 +18,9 @@ import (
 // migrated from there. So whatever is wrong with it is found before anything changes,
 // and the change is one transaction: whoever looks sees the old content or the new.
 func Restore(ctx context.Context, place string, r io.Reader, overwrite bool, more ...Migration) (Content, error) {
-	dir, err := os.MkdirTemp("", "cutroom-restore-")
-	if err != nil {
-		return Content{}, err
-	}
-	defer os.RemoveAll(dir)
-	built, err := connect(filepath.Join(dir, Name), "synchronous(OFF)", "journal_mode(MEMORY)")
+	// A database without a name lies in memory and, where that is too little, in a file
+	// that nobody sees: a killed process leaves nothing of it.
+	built, err := connect("")
 	if err != nil {
 		return Content{}, err
 	}
