@@ -66,13 +66,13 @@ func (toolchain) Version(p string) string { return p + " 1.0" }
 // house is an engine over a new workspace with one tool.
 type house struct {
 	*Engine
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	runner *runner
 	log    *audit.Log
 }
 
-func build(t *testing.T, change func(*tool.Spec[request, answer])) *house {
+func build(t testing.TB, change func(*tool.Spec[request, answer])) *house {
 	t.Helper()
 	h := &house{t: t, dir: t.TempDir(), runner: &runner{run: func(context.Context, string) (argv.Result, error) { return argv.Result{}, nil }}}
 	spec := tool.Spec[request, answer]{

@@ -35,7 +35,7 @@ type deeds struct {
 	now   time.Time
 }
 
-func newDeeds(t *testing.T, change func(*tool.Spec[deedInput, deedOutput])) *deeds {
+func newDeeds(t testing.TB, change func(*tool.Spec[deedInput, deedOutput])) *deeds {
 	t.Helper()
 	d := &deeds{house: build(t, nil), now: time.Now()}
 	spec := tool.Spec[deedInput, deedOutput]{
