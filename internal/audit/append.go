@@ -24,8 +24,16 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent, anch
 	var chain, before string
 	var last, when int64
 	// The head's row is what writers of all processes wait for.
-	err := tx.QueryRowContext(ctx, `update audit_head set seq = seq + 1 where id = 1 returning chain, seq, hash, anchored, anchored_at`).
-		Scan(&chain, &r.Seq, &before, &last, &when)
+	take := func() error {
+		return tx.QueryRowContext(ctx, `update audit_head set seq = seq + 1 where id = 1 returning chain, seq, hash, anchored, anchored_at`).
+			Scan(&chain, &r.Seq, &before, &last, &when)
+	}
+	err := take()
+	if errors.Is(err, sql.ErrNoRows) { // the first row of all
+		if err = start(ctx, tx); err == nil {
+			err = take()
+		}
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return e, nil, cutroom.Errorf(cutroom.Precondition, "the end of the audit's chain is gone from the database").
 			WithHint("`cutroom audit verify` says what is left; put a backup of the database back, or move it and audit.anchors away together")
@@ -56,6 +64,14 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent, anch
 		err = l.Beside(ctx, tx, written)
 	}
 	return written, a, err
+}
+
+// start makes the head of a chain that has no rows yet.
+func start(ctx context.Context, tx *sql.Tx) error {
+	chain := NewID()
+	_, err := tx.ExecContext(ctx, `insert into audit_head (id, chain, seq, hash, anchored, anchored_at) select 1, $1, 0, $2, 0, 0
+		where not exists (select 1 from audit_event) on conflict (id) do nothing`, chain, genesis(chain))
+	return err
 }
 
 // Record writes a row, and with it what became of the operation that the call was,

@@ -33,6 +33,10 @@ type Options struct {
 	Anchors string
 	// Key marks anchors as this installation's; it lies outside of the database.
 	Key []byte
+	// Policy identifies the rules that hold in Space, the workspace's short name: a change
+	// of them is a row. "" is not looked at.
+	Policy cutroom.Digest
+	Space  string
 	// Redact takes secrets out of a text before it is written; nil leaves it.
 	Redact func(string) string
 	// Beside, when set, writes what belongs beside a row in the row's own transaction.
@@ -47,10 +51,10 @@ type Log struct {
 	Options
 
 	opening sync.Mutex
-	db      *sql.DB
+	db      *sql.DB   // once it is open
 	failed  time.Time // when opening failed last
-	why     error
-	broken  error // why nothing can be added to the chain
+	why     error     // … and why
+	broken  error     // why nothing can be added to the chain
 }
 
 // New returns a log that has done nothing yet.
@@ -80,32 +84,42 @@ func (l *Log) Ready(ctx context.Context) error {
 
 // writable opens the database for one who is going to write.
 func (l *Log) writable(ctx context.Context) (*sql.DB, error) {
-	db, err := l.open(ctx)
+	db, broken, err := l.look(ctx)
 	if err == nil {
-		err = l.broken
+		err = broken
 	}
 	return db, err
 }
 
+// open opens the database for one who reads: also where nothing can be written.
 func (l *Log) open(ctx context.Context) (*sql.DB, error) {
+	db, _, err := l.look(ctx)
+	return db, err
+}
+
+// look opens the database once, and says why nothing can be added to the chain. Both
+// are tried again by the next call.
+func (l *Log) look(ctx context.Context) (db *sql.DB, broken, err error) {
 	l.opening.Lock()
 	defer l.opening.Unlock()
 	switch {
-	case l.db != nil:
-		return l.db, nil
-	case l.why != nil && l.Now().Sub(l.failed) < retryAfter:
-		return nil, l.why
+	case l.db != nil && l.broken == nil:
+		return l.db, nil, nil
+	case l.db == nil && l.why != nil && l.Now().Sub(l.failed).Abs() < retryAfter:
+		return nil, nil, l.why
 	}
-	db, err := l.Open(ctx)
-	if err == nil {
-		err = l.begin(ctx, db)
+	if l.db == nil {
+		opened, err := l.Open(ctx)
+		if err != nil {
+			if err = store.Fault(err); ctx.Err() == nil {
+				l.failed, l.why = l.Now(), err
+			}
+			return nil, nil, err
+		}
+		l.db = opened
 	}
-	if err != nil {
-		l.failed, l.why = l.Now(), store.Fault(err)
-		return nil, l.why
-	}
-	l.db, l.why = db, nil
-	return db, nil
+	l.broken = store.Fault(l.begin(ctx, l.db))
+	return l.db, l.broken, nil
 }
 
 // begin makes the head of the chain where there is none, looks whether the chain ends
@@ -122,15 +136,43 @@ func (l *Log) begin(ctx context.Context, db *sql.DB) error {
 	}
 	switch {
 	case heads == 0 && rows == 0:
-		chain := NewID()
-		if _, err := db.ExecContext(ctx, `insert into audit_head (id, chain, seq, hash, anchored, anchored_at) values (1, $1, 0, $2, 0, 0)
-			on conflict (id) do nothing`, chain, genesis(chain)); err != nil {
+		if err := store.Within(ctx, db, func(tx *sql.Tx) error { return start(ctx, tx) }); err != nil {
 			return err
 		}
 	case fits != 1:
-		l.broken = cutroom.Errorf(cutroom.Precondition, "the audit does not end where its chain ends: somebody changed the database").
+		return cutroom.Errorf(cutroom.Precondition, "the audit does not end where its chain ends: somebody changed the database").
 			WithHint("`cutroom audit verify` names the rows; put a backup of the database back, or move it and audit.anchors away together")
-		return nil
+	}
+	if err := l.policy(ctx, db); err != nil {
+		return err
 	}
 	return l.sweep(ctx, db)
+}
+
+// policy writes a row when other rules hold than when somebody last looked.
+func (l *Log) policy(ctx context.Context, db *sql.DB) error {
+	name := "policy " + l.Space
+	var was string
+	err := db.QueryRowContext(ctx, `select coalesce(max(value), '') from audit_mark where name = $1`, name).Scan(&was)
+	if err != nil || l.Policy == "" || was == string(l.Policy) {
+		return err
+	}
+	return l.write(ctx, db, true, func(tx *sql.Tx) (*Anchor, error) {
+		res, err := tx.ExecContext(ctx, `insert into audit_mark (name, value) values ($1, $2)
+			on conflict (name) do update set value = excluded.value where audit_mark.value <> excluded.value`, name, l.Policy)
+		if err != nil {
+			return nil, err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return nil, err // another process wrote the row
+		}
+		detail := "workspace " + l.Space + ": policy " + l.Policy.Short()
+		if was != "" {
+			detail += " in place of " + cutroom.Digest(was).Short()
+		}
+		_, a, err := l.append(ctx, tx, cutroom.AuditEvent{
+			Type: cutroom.AuditPolicyChanged, Principal: cutroom.Principal{Name: "cutroom"}, Outcome: cutroom.OutcomeOK, Detail: detail,
+		}, true)
+		return a, err
+	})
 }

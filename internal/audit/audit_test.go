@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/store"
 	"cutroom/internal/store/storetest"
 )
 
@@ -179,5 +180,48 @@ func TestAnchors(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
+	})
+}
+
+// TestPolicyChanges: other rules than when somebody last looked are a row, once for each
+// workspace and however many processes look.
+func TestPolicyChanges(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open storetest.Open) {
+		db := open()
+		look := func(space, rules string) {
+			t.Helper()
+			l := New(Options{Open: func(context.Context) (*sql.DB, error) { return db, nil }, Policy: cutroom.DigestOf([]byte(rules)), Space: space})
+			if err := l.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, l := range [][2]string{{"a", "one"}, {"a", "one"}, {"b", "one"}, {"a", "two"}, {"b", "one"}, {"a", "two"}} {
+			look(l[0], l[1])
+		}
+		rows, err := New(Options{Open: func(context.Context) (*sql.DB, error) { return db, nil }}).Query(t.Context(), cutroom.AuditFilter{Type: cutroom.AuditPolicyChanged})
+		if err != nil || len(rows) != 3 || !strings.HasPrefix(rows[0].Detail, "workspace a: policy ") || !strings.Contains(rows[0].Detail, " in place of ") {
+			t.Errorf("%+v, %v", rows, err)
+		}
+	})
+}
+
+// TestFirstRowOfAnother: whoever writes the first row of all begins the chain.
+func TestFirstRowOfAnother(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open storetest.Open) {
+		l := opened(t, open)
+		db, err := l.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Within(t.Context(), db, func(tx *sql.Tx) error {
+			_, err := l.Append(t.Context(), tx, deed(1))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		record(t, l, deed(2))
+		valid(t, l, 2)
 	})
 }

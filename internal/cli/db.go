@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cutroom"
 	"cutroom/internal/setup"
 	"cutroom/internal/store"
 )
@@ -75,6 +76,10 @@ func (a *App) dbRestoreCommand() *cobra.Command {
 			c, err := setup.RestoreDatabase(cmd.Context(), a.options(), args[0], overwrite)
 			if err != nil {
 				return err
+			}
+			// The rows before this one are those of the backup.
+			if err := a.noted(cmd.Context(), cutroom.AuditRestored, func() (string, error) { return "from a backup", nil }); err != nil {
+				a.say("%s", err)
 			}
 			return a.showContents("restored", args[0], c)
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cutroom"
 	"cutroom/internal/attestation"
 )
 
@@ -145,7 +146,12 @@ func (a *App) changeKeys(ctx context.Context, what, did string, change func(*att
 	if err != nil {
 		return err
 	}
-	key, err := change(i.Keys())
+	var key attestation.PublicKey
+	err = a.noted(ctx, cutroom.AuditKeyRotated, func() (string, error) {
+		var err error
+		key, err = change(i.Keys())
+		return "attestation key " + key.ID() + " " + did, err
+	})
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	i.database = &database{place: s.place()}
 	i.Audit = audit.New(audit.Options{
 		Open: i.database.open, Anchors: filepath.Join(s.folders.State, "audit.anchors"), Key: key,
-		Redact: o.Redact.Text, Log: o.Log, Now: o.Now,
+		Policy: s.policy().Digest(), Space: job.Space(s.workspace, i.StageRelative), Redact: o.Redact.Text, Log: o.Log, Now: o.Now,
 	})
 	i.Approvals = approval.New(approval.Options{
 		Open: func(ctx context.Context) (*sql.DB, error) {

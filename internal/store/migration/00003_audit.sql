@@ -38,6 +38,12 @@ create table audit_head (
 	anchored_at bigint not null
 );
 
+-- What was so when it was last looked at: a change of it is a row of the audit.
+create table audit_mark (
+	name  text not null primary key,
+	value text not null
+);
+
 -- Calls that are at work, and those that must not be made twice.
 create table operation (
 	key            text   not null primary key,
@@ -62,5 +68,6 @@ create index operation_by_state on operation (state, until);
 
 -- +goose Down
 drop table operation;
+drop table audit_mark;
 drop table audit_head;
 drop table audit_event;
