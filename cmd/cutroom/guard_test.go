@@ -243,3 +243,27 @@ func TestLengthIsFoundOutWhenARuleTurnsOnIt(t *testing.T) {
 		}
 	}
 }
+
+// TestOperatorsLimitsHold: what a call asks for beyond the operator's limits is lowered,
+// or refused where there is nothing to lower.
+func TestOperatorsLimitsHold(t *testing.T) {
+	dir := t.TempDir()
+	clip(t, filepath.Join(dir, "clip.mp4"))
+	put(t, filepath.Join(dir, "cutroom.yaml"), "limits: {max_frames: 2, max_file_bytes: 100000000}")
+	w := open(t, dir)
+	defer w.Close()
+	call := func(id, input string) (*engine.Reply, error) {
+		return w.Engine.Invoke(t.Context(), engine.Call{Tool: id, Input: []byte(input), Principal: cutroom.Agent})
+	}
+	_, err := call("video.extract_frames", `{"source":{"kind":"local_file","value":"clip.mp4"},"timestamps_seconds":[0,0.5,1],"limits":{"max_frames":9}}`)
+	if e := cutroom.AsError(err); err == nil || e.Code != cutroom.Invalid || !strings.Contains(e.Msg, "more than the limit of 2 frames") || strings.Contains(e.Msg, "Input") {
+		t.Errorf("three frames of two: %v", err)
+	}
+	put(t, filepath.Join(dir, "cutroom.yaml"), "limits: {max_file_bytes: 1000}")
+	small := open(t, dir)
+	defer small.Close()
+	_, err = small.Engine.Invoke(t.Context(), engine.Call{Tool: "edit.cut", Input: []byte(`{"input":"clip.mp4","start":0,"end":1,"output":"x.mp4"}`), Principal: cutroom.Agent})
+	if e := cutroom.AsError(err); err == nil || e.Code != cutroom.Limit {
+		t.Errorf("a file beyond the limit: %v", err)
+	}
+}

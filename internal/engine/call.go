@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 
@@ -109,9 +110,16 @@ func (k *call) decode() error {
 		k.bounds = b.Bounds()
 	}
 	l := k.e.Policy.Limits(k.Principal)
-	k.bounds = k.bounds.Within(k.e.Limits).Within(tool.Bounds{
-		FileBytes: l.FileBytes, Duration: l.Length, Frames: int(l.Frames), TranscriptBytes: l.TranscriptBytes,
-	})
+	most := k.e.Limits.Within(tool.Bounds{FileBytes: l.FileBytes, Duration: l.Length, Frames: int(l.Frames), TranscriptBytes: l.TranscriptBytes})
+	k.bounds = k.bounds.Within(most)
+	if lowered := tool.Lower(k.in, most); !reflect.DeepEqual(lowered, k.in) {
+		raw, err := tool.Encode(lowered)
+		if err != nil {
+			return err
+		}
+		k.in, err = k.tool.Decode(raw) // what fitted the call's own limits may not fit these
+		return err
+	}
 	return nil
 }
 
