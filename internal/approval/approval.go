@@ -172,7 +172,7 @@ func (b *Book) Reset(ctx context.Context, who cutroom.Principal) error {
 	}{
 		{`update approval_clock set newest = $1 where id = 1`, []any{now}},
 		{
-			`update approval set state = $1, ended = $2, signature = '' where state in ($3, $4)`,
+			`update approval set state = $1, ended = $2, signature = '', input = '' where state in ($3, $4)`,
 			[]any{string(cutroom.ApprovalRevoked), now, string(cutroom.ApprovalPending), string(cutroom.ApprovalApproved)},
 		},
 		{`update automation_grant set revoked = $1 where revoked = 0`, []any{now}},

@@ -183,7 +183,7 @@ func (b *Book) File(ctx context.Context, r Request) (cutroom.Approval, error) {
 // room refuses a principal whose requests pile up, and forgets what ended long ago.
 func (b *Book) room(ctx context.Context, tx *sql.Tx, bound Bound, now time.Time) error {
 	ms := now.UnixMilli()
-	if _, err := tx.ExecContext(ctx, `update approval set state = $1, ended = expires where state in ($2, $3) and expires <= $4`,
+	if _, err := tx.ExecContext(ctx, `update approval set state = $1, ended = expires, input = '' where state in ($2, $3) and expires <= $4`,
 		string(cutroom.ApprovalExpired), string(cutroom.ApprovalPending), string(cutroom.ApprovalApproved), ms); err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (b *Book) Spend(ctx context.Context, c Candidate, p Pass) error {
 			return tooLate(p.ID, fault)
 		}
 		until = r.Expires
-		won, err := changed(tx.ExecContext(ctx, `update approval set state = $1, ended = $2, run = $3 where id = $4 and state = $5 and signature = $6`,
+		won, err := changed(tx.ExecContext(ctx, `update approval set state = $1, ended = $2, run = $3, input = '' where id = $4 and state = $5 and signature = $6`,
 			string(cutroom.ApprovalSpent), now.UnixMilli(), string(c.Run), r.ID, string(cutroom.ApprovalApproved), r.signature))
 		if err != nil {
 			return err

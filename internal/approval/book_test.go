@@ -139,7 +139,7 @@ func TestLife(t *testing.T) {
 			t.Errorf("asked again: %s %s", second.ID, second.State)
 		}
 		spent, err := d.Get(t.Context(), cutroom.Operator, first.ID)
-		if err != nil || spent.State != cutroom.ApprovalSpent || spent.Run != b.Run || spent.By != "operator" {
+		if err != nil || spent.State != cutroom.ApprovalSpent || len(spent.Input) != 0 || spent.Run != b.Run || spent.By != "operator" {
 			t.Errorf("%+v, %v", spent, err)
 		}
 	})

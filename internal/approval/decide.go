@@ -144,12 +144,15 @@ func (b *Book) close(ctx context.Context, who cutroom.Principal, id string, to c
 		if !slices.Contains(from, r.State) {
 			return notOpen(r, now)
 		}
-		until := r.Expires
+		until, input := r.Expires, string(r.Input)
+		if to == cutroom.ApprovalRevoked {
+			input = ""
+		}
 		if to == cutroom.ApprovalDenied {
 			until = now.Add(waitFor)
 		}
-		won, err := changed(tx.ExecContext(ctx, `update approval set state = $1, decided = $2, decided_by = $3, decided_role = $4, ended = $2, expires = $5, signature = '' where id = $6 and state = $7`,
-			string(to), now.UnixMilli(), who.Name, string(who.Role), until.UnixMilli(), r.ID, string(r.State)))
+		won, err := changed(tx.ExecContext(ctx, `update approval set state = $1, decided = $2, decided_by = $3, decided_role = $4, ended = $2, expires = $5, signature = '', input = $8 where id = $6 and state = $7`,
+			string(to), now.UnixMilli(), who.Name, string(who.Role), until.UnixMilli(), r.ID, string(r.State), input))
 		if err != nil {
 			return err
 		}
@@ -192,7 +195,7 @@ func (b *Book) RevokeBefore(ctx context.Context, who cutroom.Principal, t time.T
 		if err := b.marks.raise(t); err != nil {
 			return err
 		}
-		r, err := tx.ExecContext(ctx, `update approval set state = $1, ended = $2, signature = '' where (state = $3 and decided <= $4) or (state = $5 and requested <= $4)`,
+		r, err := tx.ExecContext(ctx, `update approval set state = $1, ended = $2, signature = '', input = '' where (state = $3 and decided <= $4) or (state = $5 and requested <= $4)`,
 			string(cutroom.ApprovalRevoked), now.UnixMilli(), string(cutroom.ApprovalApproved), t.UnixMilli(), string(cutroom.ApprovalPending))
 		if err != nil {
 			return err

@@ -137,9 +137,10 @@ func (s *Signer) sign(text []byte) string {
 	return base64.StdEncoding.EncodeToString(ed25519.Sign(s.private, text))
 }
 
-// end sets a row to a final state.
+// end sets a row to a final state. The request itself is not kept longer than it can
+// be looked at.
 func end(ctx context.Context, q querier, r *row, state cutroom.ApprovalState, now time.Time) error {
-	_, err := q.ExecContext(ctx, `update approval set state = $1, ended = $2 where id = $3 and state = $4`, string(state), now.UnixMilli(), r.ID, string(r.State))
+	_, err := q.ExecContext(ctx, `update approval set state = $1, ended = $2, input = '' where id = $3 and state = $4`, string(state), now.UnixMilli(), r.ID, string(r.State))
 	r.State, r.Ended = state, now
 	return err
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,7 +80,23 @@ func (k *call) file(ctx context.Context) (cutroom.Approval, error) {
 	if err != nil {
 		return cutroom.Approval{}, err
 	}
-	return k.e.Approvals.File(ctx, approval.Request{Bound: k.bound, Input: k.Input, PlanFirst: k.PlanFirst, Why: k.asks, Sheet: *sheet})
+	kept, err := k.maskedSheet(*sheet)
+	if err != nil {
+		return cutroom.Approval{}, err
+	}
+	return k.e.Approvals.File(ctx, approval.Request{Bound: k.bound, Input: k.Input, PlanFirst: k.PlanFirst, Why: k.asks, Sheet: kept})
+}
+
+// maskedSheet is the sheet as it is kept and shown to whoever asks: the operator's own
+// is made anew.
+func (k *call) maskedSheet(s cutroom.Sheet) (cutroom.Sheet, error) {
+	raw, err := tool.Encode(s)
+	if err != nil {
+		return s, err
+	}
+	var kept cutroom.Sheet
+	err = json.Unmarshal(k.e.Redact.JSON(raw), &kept)
+	return kept, err
 }
 
 // spend uses up what allows the call, just before something is done. Of several equal

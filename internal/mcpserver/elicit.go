@@ -38,7 +38,7 @@ func (s *server) asked(ctx context.Context, req *mcp.CallToolRequest, id string)
 	return &mcp.CallToolResult{
 		RequestState: request.ID,
 		InputRequests: mcp.InputRequestMap{answerName: &mcp.ElicitParams{
-			Mode: "form", Message: clip(s.scrub(b.String(), req.Params.Arguments), maxText), RequestedSchema: question{},
+			Mode: "form", Message: clip(s.Redact.Text(s.scrub(b.String(), req.Params.Arguments)), maxText), RequestedSchema: question{},
 		}},
 	}
 }
