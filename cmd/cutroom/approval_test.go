@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"cutroom/internal/testenv"
 	"cutroom/internal/tool"
 	"cutroom/internal/tools"
+	approvals "cutroom/internal/tools/approval"
 )
 
 // asking is a workspace in which an agent wants to replace out.mp4 by a part of in.mp4,
@@ -219,5 +221,72 @@ func TestForgedApprovals(t *testing.T) {
 				t.Errorf("the audit: %+v, %v", rows[0], err)
 			}
 		})
+	}
+}
+
+// TestApprovedCallRunsOnce: of several equal calls at once one uses the approval, and
+// the others ask anew; what ran says by which approval.
+func TestApprovedCallRunsOnce(t *testing.T) {
+	a := ask(t)
+	r := a.requested()
+	a.approved(r)
+	replies, errs := make([]*engine.Reply, 4), make([]error, 4)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { replies[i], errs[i] = a.Engine.Invoke(a.ctx(), a.call) })
+	}
+	all.Wait()
+	ran := 0
+	for i, err := range errs {
+		if err == nil {
+			ran++
+			if replies[i].Approval != r.ID || replies[i].Record.Provenance.ApprovalID != r.ID {
+				t.Errorf("it ran by %q, and says %q", replies[i].Approval, replies[i].Record.Provenance.ApprovalID)
+			}
+			continue
+		}
+		if e := cutroom.AsError(err); e.Code != cutroom.NeedsApproval {
+			t.Errorf("%s: %v", e.Code, e)
+		}
+	}
+	if ran != 1 {
+		t.Errorf("%d of them ran", ran)
+	}
+	if e := a.requested(); e.ID == r.ID {
+		t.Error("it did not ask anew")
+	}
+}
+
+// TestNobodyIsAskedInVain: what cannot be done, or needs nobody, asks nobody.
+func TestNobodyIsAskedInVain(t *testing.T) {
+	a := ask(t)
+	for name, row := range map[string]struct {
+		input string
+		code  cutroom.Code
+	}{
+		"not media":     {`{"input":"out.mp4","start":"0","end":"1","output":"in.mp4","overwrite":true}`, cutroom.UnreadableMedia},
+		"the input":     {`{"input":"in.mp4","start":"0","end":"1","output":"in.mp4","overwrite":true}`, cutroom.Invalid},
+		"in the way":    {`{"input":"in.mp4","start":"0","end":"1","output":"out.mp4"}`, cutroom.Conflict},
+		"agreed before": {`{"input":"in.mp4","start":"0","end":"1","output":"out.mp4","overwrite":true,"approved":true}`, cutroom.Invalid},
+	} {
+		a.call.Input = []byte(row.input)
+		if _, err := a.Engine.Invoke(a.ctx(), a.call); err == nil || cutroom.AsError(err).Code != row.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	out := must[approvals.RequestOutput](a.workspace, "approval.request", approvals.RequestInput{ToolID: "edit.cut", Request: `{"input":"in.mp4","start":"0","end":"1","output":"new.mp4"}`})
+	if out.Needed || out.Approval != nil {
+		t.Errorf("%+v", out)
+	}
+	if list, err := a.Approvals.List(a.ctx(), cutroom.Operator, "", 10); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	asked := must[approvals.RequestOutput](a.workspace, "approval.request", approvals.RequestInput{ToolID: "edit.cut", Request: `{"input":"in.mp4","start":"0","end":"1","output":"out.mp4","overwrite":true}`})
+	if !asked.Needed || asked.Approval.State != cutroom.ApprovalPending || asked.Approval.Sheet.Outputs[0].Replaces == "" {
+		t.Fatalf("%+v", asked)
+	}
+	a.call.Input = []byte(`{"end":"1","mode":"smart","input":"in.mp4","start":"0","overwrite":true,"output":"out.mp4"}`) // the same call in other words
+	if r := a.requested(); r.ID != asked.Approval.ID {
+		t.Errorf("%s, not %s: %+v", r.ID, asked.Approval.ID, r.Sheet.Arguments)
 	}
 }
