@@ -303,3 +303,12 @@ func (a *App) noted(ctx context.Context, what cutroom.AuditType, do func() (deta
 		Type: what, Principal: a.principal(), Kind: cutroom.Approve, Outcome: cutroom.OutcomeOK, Detail: detail,
 	}, nil)
 }
+
+// restored writes down that a backup was put back.
+func (a *App) restored(ctx context.Context) error {
+	i, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	return i.Audit.Restored(ctx, a.principal())
+}

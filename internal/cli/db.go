@@ -77,9 +77,8 @@ func (a *App) dbRestoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// The rows before this one are those of the backup.
-			if err := a.noted(cmd.Context(), cutroom.AuditRestored, func() (string, error) { return "from a backup", nil }); err != nil {
-				a.say("%s", err)
+			if err := a.restored(cmd.Context()); err != nil {
+				a.say("the audit does not know of the restore: %s", cutroom.AsError(err))
 			}
 			return a.showContents("restored", args[0], c)
 		},
