@@ -78,6 +78,7 @@ func readOnlyInputs() []struct{ tool, input string } {
 		{"review_check", `{"input":"demo.mp4"}`},
 		{"tool_search", `{"query":"silence"}`},
 		{"approval_list", `{}`},
+		{"audit_query", `{"tool":"edit.cut"}`},
 		{"job_list", `{}`},
 		{"job_get", `{"id":"JOB"}`},
 		{"job_wait", `{"id":"JOB","seconds":2}`},
