@@ -26,7 +26,7 @@ func serveMCP(ctx context.Context, o cli.MCP) error {
 	jobs := o.Installation.Jobs
 	jobs.Serve = true
 	s, err := mcpserver.New(mcpserver.Options{
-		Engine: o.Installation.Engine, Jobs: jobs, Toolsets: o.Toolsets, Patience: o.Patience, Redact: o.Redact, Log: o.Log,
+		Engine: o.Installation.Engine, Jobs: jobs, Toolsets: o.Toolsets, Patience: o.Patience, Principal: o.Principal, Redact: o.Redact, Log: o.Log,
 		Approvals: o.Installation.Approvals, ElicitationHosts: o.Installation.Config.Approvals.ElicitationHosts,
 	})
 	if err != nil {
