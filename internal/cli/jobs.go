@@ -165,12 +165,13 @@ func orState(stage string, s cutroom.JobState) string {
 func (a *App) jobWorkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "work", Short: "Work the jobs of this workspace until none is left", Args: noArgs,
-		Long: "Work the jobs of this workspace that wait, until none waits or runs. Jobs that another process works on are waited for, and taken over if it dies.\n\nInterrupted, it stops what runs here and hands it back to the queue.",
+		Long: "Work the jobs of this workspace that wait, until none waits or runs. Jobs that another process works on are waited for, and taken over if it dies. An agent works agents' jobs only.\n\nInterrupted, it stops what runs here and hands it back to the queue.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			i, err := a.open(cmd.Context())
 			if err != nil {
 				return err
 			}
+			i.Jobs.Theirs = a.principal().Role != cutroom.RoleOperator
 			err = i.Jobs.Work(cmd.Context())
 			if err != nil && cmd.Context().Err() == nil {
 				return err

@@ -56,7 +56,7 @@ func (q *Queue) look(ctx context.Context) error {
 		return err
 	}
 	var waiting int
-	if err := q.db.QueryRowContext(ctx, `select count(*) from job where space = $1 and state = $2`, q.Space, cutroom.JobQueued).Scan(&waiting); err != nil || waiting == 0 {
+	if err := q.db.QueryRowContext(ctx, `select count(*) from job where space = $1 and state = $2 and principal_role <> $3`, q.Space, cutroom.JobQueued, q.passed()).Scan(&waiting); err != nil || waiting == 0 {
 		return err
 	}
 	return q.take(ctx)

@@ -48,13 +48,17 @@ type Opener func(context.Context) (*sql.DB, error)
 // Options are the parts a queue works with.
 type Options struct {
 	Engine  Engine
-	Open    Opener           // the database: the user's or a server's, never in a workspace
-	Exists  func() bool      // whether there may be a database at all, without opening it
-	Space   string           // whose jobs these are; see [Space]
-	Workers int              // jobs taken from the queue at once; 0 is 2
-	Serve   bool             // once open, take queued jobs whenever there are some
-	Log     *slog.Logger     // nil drops it
-	Now     func() time.Time // nil is time.Now
+	Open    Opener      // the database: the user's or a server's, never in a workspace
+	Exists  func() bool // whether there may be a database at all, without opening it
+	Space   string      // whose jobs these are; see [Space]
+	Workers int         // jobs taken from the queue at once; 0 is 2
+	Serve   bool        // once open, take queued jobs whenever there are some
+	Theirs  bool        // leave jobs of operators to others
+	Key     []byte      // of the installation; what a row says is believed under its seal alone
+	// Note writes a row of the audit in the transaction that refuses a job; nil: none.
+	Note func(context.Context, *sql.Tx, cutroom.AuditEvent) error
+	Log  *slog.Logger     // nil drops it
+	Now  func() time.Time // nil is time.Now
 }
 
 // Space names the jobs of one workspace with one folder of results. Processes of
@@ -138,7 +142,7 @@ func (q *Queue) open(ctx context.Context) error {
 		ID: q.id, Workers: workers, Logger: slog.New(slog.DiscardHandler), JobTimeout: longest + time.Hour,
 		RescueStuckJobsAfter: longest + 2*time.Hour, // dead workers are found by their heartbeat, long before
 		MaxAttempts:          maxTickets,
-		Queues:               map[string]river.QueueConfig{q.lane(): {MaxWorkers: q.Workers}},
+		Queues:               q.lanes(),
 		FetchPollInterval:    time.Second, FetchCooldown: 10 * time.Millisecond,
 		CompletedJobRetentionPeriod: keepFor, CancelledJobRetentionPeriod: keepFor, DiscardedJobRetentionPeriod: keepFor,
 	})
@@ -178,8 +182,31 @@ func migrateRiver(ctx context.Context, db *sql.DB) error {
 // maxTickets is how often River tries to hand out a job while the database refuses.
 const maxTickets = 25
 
-// lane is River's queue of the space.
-func (q *Queue) lane() string { return "space-" + q.Space }
+// lane is River's queue of the space for jobs of a role: who leaves those of operators
+// to others does not take their tickets away either.
+func (q *Queue) lane(role cutroom.Role) string {
+	if role == cutroom.RoleOperator {
+		return "space-" + q.Space + "-operator"
+	}
+	return "space-" + q.Space
+}
+
+// lanes are those that this process takes tickets of.
+func (q *Queue) lanes() map[string]river.QueueConfig {
+	m := map[string]river.QueueConfig{q.lane(cutroom.RoleAgent): {MaxWorkers: q.Workers}}
+	if !q.Theirs {
+		m[q.lane(cutroom.RoleOperator)] = river.QueueConfig{MaxWorkers: q.Workers}
+	}
+	return m
+}
+
+// passed is the role whose jobs this process leaves to others, "" for none.
+func (q *Queue) passed() cutroom.Role {
+	if q.Theirs {
+		return cutroom.RoleOperator
+	}
+	return ""
+}
 
 // Start begins to take queued jobs, those of dead workers among them.
 func (q *Queue) Start(ctx context.Context) error {

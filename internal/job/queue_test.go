@@ -281,8 +281,9 @@ func TestOneReaperWins(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := q.db.ExecContext(t.Context(), `insert into job (id, space, tool, input, principal_name, principal_role, timeout_ms, state, worker, attempt, created, started)
-				values ($1, $2, 'test.work', $3, 'agent', 'agent', 0, $4, $5, $6, 1, 1)`, j.id, q.Space, string(in), j.state, j.worker, j.attempt); err != nil {
+			if _, err := q.db.ExecContext(t.Context(), `insert into job (id, space, tool, input, principal_name, principal_role, timeout_ms, state, worker, attempt, created, started, mac)
+				values ($1, $2, 'test.work', $3, 'agent', 'agent', 0, $4, $5, $6, 1, 1, $7)`, j.id, q.Space, string(in), j.state, j.worker, j.attempt,
+				q.seal(stored{id: j.id, call: callOf(work{Name: j.id}), created: 1})); err != nil {
 				t.Fatal(err)
 			}
 		}

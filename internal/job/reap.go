@@ -46,6 +46,7 @@ func (w *watch) next() {
 // unended is a job that waits or that a worker holds.
 type unended struct {
 	id, worker      string
+	role            cutroom.Role
 	state           cutroom.JobState
 	attempt, cancel int64
 	beat            sql.NullInt64 // of its worker; null when that left
@@ -94,10 +95,10 @@ func (q *Queue) abandoned(j unended) bool {
 
 // unended reads the jobs of the space that have not ended.
 func (q *Queue) unended(ctx context.Context) ([]unended, error) {
-	rows, err := q.db.QueryContext(ctx, `select j.id, j.worker, j.state, j.attempt, j.cancel, w.beat,
-			j.state = $1 and j.id in (select r.args ->> 'id' from river_job r where r.queue = $2 and r.state in ('available', 'retryable', 'scheduled'))
+	rows, err := q.db.QueryContext(ctx, `select j.id, j.worker, j.principal_role, j.state, j.attempt, j.cancel, w.beat,
+			j.state = $1 and j.id in (select r.args ->> 'id' from river_job r where r.queue in ($2, $5) and r.state in ('available', 'retryable', 'scheduled'))
 		from job j left join worker w on w.id = j.worker where j.space = $3 and j.state in ($1, $4)`,
-		cutroom.JobQueued, q.lane(), q.Space, cutroom.JobRunning)
+		cutroom.JobQueued, q.lane(cutroom.RoleAgent), q.Space, cutroom.JobRunning, q.lane(cutroom.RoleOperator))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (q *Queue) unended(ctx context.Context) ([]unended, error) {
 	var list []unended
 	for rows.Next() {
 		var j unended
-		if err := rows.Scan(&j.id, &j.worker, &j.state, &j.attempt, &j.cancel, &j.beat, &j.ticket); err != nil {
+		if err := rows.Scan(&j.id, &j.worker, &j.role, &j.state, &j.attempt, &j.cancel, &j.beat, &j.ticket); err != nil {
 			return nil, err
 		}
 		list = append(list, j)
@@ -134,16 +135,16 @@ func (q *Queue) rescue(ctx context.Context, tx *sql.Tx, j unended) error {
 	var id string
 	err := tx.QueryRowContext(ctx, `update job set state = $1, worker = '', finished = $2, failure = $3, progress = '', input = case when $1 = $4 then input else '' end, started = case when $1 = $4 then 0 else started end
 		where id = $5 and worker = $6 and attempt = $7 and state = $8
-			and not (state = $4 and exists (select 1 from river_job r where r.queue = $9 and r.state in ('available', 'retryable', 'scheduled') and r.args ->> 'id' = job.id))
+			and not (state = $4 and exists (select 1 from river_job r where r.queue in ($9, $11) and r.state in ('available', 'retryable', 'scheduled') and r.args ->> 'id' = job.id))
 			and not exists (select 1 from worker w where w.id = job.worker and w.beat <> $10)
 		returning id`,
-		state, finished, failure, cutroom.JobQueued, j.id, j.worker, j.attempt, j.state, q.lane(), j.beat.Int64).Scan(&id)
+		state, finished, failure, cutroom.JobQueued, j.id, j.worker, j.attempt, j.state, q.lane(cutroom.RoleAgent), j.beat.Int64, q.lane(cutroom.RoleOperator)).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // another process was faster, or the worker lives after all
 	}
 	if err == nil && state == cutroom.JobQueued {
 		q.Log.Info("an abandoned job waits again", "job", j.id, "attempt", j.attempt)
-		err = q.enqueue(ctx, tx, j.id)
+		err = q.enqueue(ctx, tx, j.id, j.role)
 	}
 	return err
 }

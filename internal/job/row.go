@@ -31,23 +31,24 @@ func (q *Queue) within(ctx context.Context, f func(*sql.Tx) error) error {
 }
 
 // enqueue makes a ticket for a job that waits.
-func (q *Queue) enqueue(ctx context.Context, tx *sql.Tx, id string) error {
-	_, err := q.river.InsertTx(ctx, tx, ticket{ID: id}, &river.InsertOpts{Queue: q.lane(), MaxAttempts: 25})
+func (q *Queue) enqueue(ctx context.Context, tx *sql.Tx, id string, role cutroom.Role) error {
+	_, err := q.river.InsertTx(ctx, tx, ticket{ID: id}, &river.InsertOpts{Queue: q.lane(role), MaxAttempts: maxTickets})
 	return err
 }
 
 // insert stores a call as a job: one that waits, or one that this process is at.
 func (q *Queue) insert(ctx context.Context, id string, c engine.Call, state cutroom.JobState, begun time.Time) error {
 	return q.within(ctx, func(tx *sql.Tx) error {
+		s := stored{id: id, call: c, created: q.ms()}
 		worker, attempt, started := "", 0, int64(0)
 		if state == cutroom.JobRunning {
 			worker, attempt, started = q.id, 1, begun.UnixMilli()
 		}
-		_, err := tx.ExecContext(ctx, `insert into job (id, space, tool, input, principal_name, principal_role, timeout_ms, state, worker, attempt, created, started)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-			id, q.Space, c.Tool, string(c.Input), c.Principal.Name, c.Principal.Role, c.Timeout.Milliseconds(), state, worker, attempt, q.ms(), started)
+		_, err := tx.ExecContext(ctx, `insert into job (id, space, tool, input, principal_name, principal_role, timeout_ms, state, worker, attempt, created, started, mac)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+			id, q.Space, c.Tool, string(c.Input), c.Principal.Name, c.Principal.Role, c.Timeout.Milliseconds(), state, worker, attempt, s.created, started, q.seal(s))
 		if err == nil && state == cutroom.JobQueued {
-			err = q.enqueue(ctx, tx, id)
+			err = q.enqueue(ctx, tx, id, c.Principal.Role)
 		}
 		return err
 	})
@@ -68,25 +69,21 @@ func (q *Queue) Submit(ctx context.Context, c engine.Call) (cutroom.Job, error) 
 
 // claim takes a job that waits; nil when it does not.
 func (q *Queue) claim(ctx context.Context, id string) (*task, error) {
-	var c engine.Call
-	var input string
-	var timeout, attempt int64
 	if err := q.alive(ctx); err != nil { // others watch the worker of the job from now on
 		return nil, err
 	}
-	err := q.db.QueryRowContext(ctx, `update job set state = $1, worker = $2, attempt = attempt + 1, started = $3
-		where id = $4 and space = $5 and state = $6
-		returning tool, input, principal_name, principal_role, timeout_ms, attempt`,
-		cutroom.JobRunning, q.id, q.ms(), id, q.Space, cutroom.JobQueued).
-		Scan(&c.Tool, &input, &c.Principal.Name, &c.Principal.Role, &timeout, &attempt)
+	got, attempt, err := q.claimed(ctx, id)
 	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err == nil && got == nil {
+		q.count(cutroom.JobFailed)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.Input, c.Timeout = []byte(input), time.Duration(timeout)*time.Millisecond
-	t := newTask(ctx, c)
+	t := newTask(ctx, got.call)
 	t.job, t.attempt = id, attempt
 	q.hold(t)
 	return t, nil
@@ -137,7 +134,7 @@ func (q *Queue) handBack(ctx context.Context, tx *sql.Tx, t *task) (state cutroo
 		return "", nil
 	}
 	if err == nil && state == cutroom.JobQueued {
-		err = q.enqueue(ctx, tx, t.job)
+		err = q.enqueue(ctx, tx, t.job, t.call.Principal.Role)
 	}
 	return state, err
 }

@@ -43,7 +43,7 @@ func (q *Queue) count(s cutroom.JobState) {
 const lookEvery = 200 * time.Millisecond
 
 // Work works queued jobs until none of the workspace waits or runs, those of other
-// processes included: it takes them over when their worker dies. It returns ctx's
+// processes included (without those it leaves to others): it takes them over when their worker dies. It returns ctx's
 // error when that ends first; [Queue.Stop] hands back what runs then.
 func (q *Queue) Work(ctx context.Context) error {
 	if err := q.Start(ctx); err != nil {
@@ -51,8 +51,8 @@ func (q *Queue) Work(ctx context.Context) error {
 	}
 	for {
 		var open int
-		err := q.db.QueryRowContext(ctx, `select count(*) from job where space = $1 and state in ($2, $3)`,
-			q.Space, cutroom.JobQueued, cutroom.JobRunning).Scan(&open)
+		err := q.db.QueryRowContext(ctx, `select count(*) from job where space = $1 and state in ($2, $3) and principal_role <> $4`,
+			q.Space, cutroom.JobQueued, cutroom.JobRunning, q.passed()).Scan(&open)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -175,8 +175,12 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	l := s.config.Limits
 	i.Jobs = job.New(job.Options{
 		Open: i.database.open, Exists: i.database.exists,
-		Space: job.Space(s.workspace, i.StageRelative),
-		Log:   o.Log, Now: o.Now,
+		Space: job.Space(s.workspace, i.StageRelative), Key: key,
+		Note: func(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
+			_, err := i.Audit.Append(ctx, tx, e)
+			return err
+		},
+		Log: o.Log, Now: o.Now,
 	})
 	i.Engine = engine.New(engine.Options{
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
