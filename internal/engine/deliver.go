@@ -20,6 +20,7 @@ type outlet struct {
 	root   string // absolute folder that it lies beneath
 	rel    string // below root
 	exists bool   // something stood there when the call began
+	stood  stage.Identity
 }
 
 // outlets finds the output paths of the input, and refuses those that cannot be
@@ -36,6 +37,9 @@ func (k *call) findOutlets() error {
 		info, err := os.Stat(filepath.Join(o.root, o.rel))
 		if err == nil {
 			o.exists = true
+			if o.stood, err = standingAt(o.root, o.rel); err != nil {
+				return err
+			}
 			for i, f := range k.files {
 				if f == nil {
 					continue
@@ -145,13 +149,34 @@ func (k *call) deliver(ctx context.Context, r *stage.Result) error {
 			return err
 		}
 		k.progress(cutroom.Progress{Stage: "publishing " + filepath.Base(o.rel)})
-		err = k.e.Stage.Publish(ctx, f, a.SHA256, o.root, filepath.ToSlash(o.rel), k.intent().Overwrite)
+		err = k.e.Stage.Publish(ctx, f, a.SHA256, o.root, filepath.ToSlash(o.rel), k.replaces(i))
 		f.Close()
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// standingAt is the identity of what stands at a path; zero when it is no file that could
+// be replaced, or none any more.
+func standingAt(root, rel string) (stage.Identity, error) {
+	f, err := stage.OpenBeneath(root, rel)
+	if err != nil {
+		return stage.Identity{}, nil // publishing says what is wrong with it
+	}
+	defer f.Close()
+	return stage.IdentityOf(f)
+}
+
+// replaces is what may be replaced at an outlet: what stood there when the call was
+// authorised, and of an approved call the content that the person was shown.
+func (k *call) replaces(i int) stage.Replace {
+	r := stage.Replace{Asked: k.intent().Overwrite, Identity: k.outlets[i].stood}
+	if i < len(k.bound.Outputs) {
+		r.Digest = k.bound.Outputs[i].Replaces
+	}
+	return r
 }
 
 // nameOutput says in the output where this call wants the written file.

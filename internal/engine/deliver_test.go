@@ -30,6 +30,7 @@ type thing struct {
 // set, is called on what the program wrote.
 type maker struct {
 	*house
+	during func() // while the tool works
 	refuse bool
 }
 
@@ -58,6 +59,9 @@ func makers(t *testing.T) *maker {
 		},
 		Interpret: func(_ tool.Facts, in making, r tool.Results) (thing, error) {
 			var out thing
+			if m.during != nil {
+				m.during()
+			}
 			if m.refuse {
 				return out, cutroom.Errorf(cutroom.Verification, "it has 3 frames, not 4")
 			}
@@ -158,6 +162,38 @@ func TestOutputsNeverOverwrite(t *testing.T) {
 	m.refuses(`{"input":"a.mp4","output":"b.mp4"}`, cutroom.Conflict, "exists")
 	if _, err := m.make(`{"input":"a.mp4","output":"b.mp4","overwrite":true}`); err != nil || m.read("b.mp4") != "made" {
 		t.Errorf("%v, %q", err, m.read("b.mp4"))
+	}
+}
+
+// TestOutputsReplaceOnlyWhatWasAuthorised: what appears at an output while the call runs,
+// or takes the place of what stood there, stays, also with overwrite.
+func TestOutputsReplaceOnlyWhatWasAuthorised(t *testing.T) {
+	t.Parallel()
+	m := makers(t)
+	input := `{"input":"a.mp4","output":"b.mp4","overwrite":true,"text":`
+	m.during = func() { m.write("b.mp4", "appeared") }
+	m.refuses(input+`"1"}`, cutroom.Conflict, "is not what stood there when the call began")
+	if m.read("b.mp4") != "appeared" {
+		t.Errorf("what appeared is gone: %q", m.read("b.mp4"))
+	}
+	m.during = func() {
+		m.write("c.mp4", "moved there")
+		if err := os.Rename(filepath.Join(m.dir, "c.mp4"), filepath.Join(m.dir, "b.mp4")); err != nil {
+			t.Error(err)
+		}
+	}
+	m.refuses(input+`"2"}`, cutroom.Conflict, "make the same call again")
+	if m.read("b.mp4") != "moved there" {
+		t.Errorf("what was moved there is gone: %q", m.read("b.mp4"))
+	}
+	m.during = nil
+	// The same calls again are about what stands there now.
+	if r, err := m.make(input + `"2"}`); err != nil || m.read("b.mp4") != "made" {
+		t.Errorf("%v, %v, %q", r, err, m.read("b.mp4"))
+	}
+	m.during = func() { _ = os.Remove(filepath.Join(m.dir, "b.mp4")) }
+	if _, err := m.make(input + `"3"}`); err != nil || m.read("b.mp4") != "made" {
+		t.Errorf("a file that was taken away: %v, %q", err, m.read("b.mp4"))
 	}
 }
 

@@ -147,7 +147,7 @@ func everything(ctx context.Context, s *Stage, seed string) error {
 		return err
 	}
 	defer f.Close()
-	if err := s.Publish(ctx, f, "", s.workspace, "out"+seed, true); err != nil {
+	if err := s.Publish(ctx, f, "", s.workspace, "out"+seed, standing(filepath.Join(s.workspace, "out"+seed))); err != nil {
 		return err
 	}
 	_, err = s.Prune(ctx, PruneOptions{OlderThan: 1, Pending: seed == "3"})

@@ -30,6 +30,7 @@ var (
 //	lstat(path) (stat, error)
 //	names() ([]string, error)                  sorted
 //	rename(old, to, new, replace) error        fs.ErrExist, or errUnsupported when !replace cannot be had
+//	exchange(a, b) error                       two entries change places; or errUnsupported
 //	link(old, to, new) error
 //	unlink(name), rmdir(name) error
 //	sync(), close() error

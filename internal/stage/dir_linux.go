@@ -42,6 +42,14 @@ func renameNoReplace(from int, old string, to int, new string) error {
 	return err
 }
 
+func renameExchange(in int, a, b string) error {
+	err := unix.Renameat2(in, a, in, b, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("%w: %w", errUnsupported, err)
+	}
+	return err
+}
+
 // adviseSequential asks for long read-ahead. It is advice: failure means nothing.
 func adviseSequential(f *os.File) {
 	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_SEQUENTIAL)

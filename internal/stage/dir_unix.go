@@ -149,6 +149,8 @@ func (d *dir) rename(old string, to *dir, new string, replace bool) error {
 	return plain(renameNoReplace(d.fd(), old, to.fd(), new))
 }
 
+func (d *dir) exchange(a, b string) error { return plain(renameExchange(d.fd(), a, b)) }
+
 func (d *dir) link(old string, to *dir, new string) error {
 	err := unix.Linkat(d.fd(), old, to.fd(), new, 0)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EMLINK) {

@@ -140,6 +140,7 @@ func (d *dir) rename(old string, to *dir, new string, replace bool) error {
 	return os.Rename(from, target)
 }
 
+func (d *dir) exchange(string, string) error   { return errUnsupported }
 func (d *dir) link(string, *dir, string) error { return errUnsupported }
 func (d *dir) unlink(name string) error        { return d.r.Remove(name) }
 func (d *dir) rmdir(name string) error         { return d.r.Remove(name) }

@@ -139,7 +139,7 @@ func publishOnFullDisk(ctx context.Context, s *Stage, mount string) error {
 		return err
 	}
 	for _, dest := range []string{"new.txt", "old.txt"} {
-		err = s.Publish(ctx, f, cutroom.DigestOf([]byte(text)), mount, dest, true)
+		err = s.Publish(ctx, f, cutroom.DigestOf([]byte(text)), mount, dest, standing(filepath.Join(mount, dest)))
 		if e, ok := errors.AsType[*cutroom.Error](err); !ok || e.Code != cutroom.Unavailable {
 			return fmt.Errorf("publish on a full disk answers %w", err)
 		}

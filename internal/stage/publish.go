@@ -15,13 +15,36 @@ import (
 // privatePrefix begins the name of a file that is on its way to a user's path.
 const privatePrefix = ".cutroom-"
 
+// Replace is what a publication may replace; the zero value nothing.
+type Replace struct {
+	Asked    bool           // the caller wants what stood there to be replaced
+	Identity Identity       // of the file that stood there when that was allowed; zero: none did
+	Digest   cutroom.Digest // … and of its content, "" when it was not asked for
+}
+
+// still says whether what stands there is what stood there then: the same content, or,
+// when that was not asked for, the same file, unchanged.
+func (r Replace) still(id Identity, content cutroom.Digest) bool {
+	switch {
+	case !r.Asked || r.Identity == Identity{}:
+		return false
+	case r.Digest != "":
+		return r.Digest == content
+	}
+	return r.Identity == id
+}
+
+// errOther is that what stands there is not what stood there when replacing it was allowed.
+var errOther = errors.New("another file stands there")
+
 // Publish copies from, an open artifact of digest want, to the path dest below
 // the folder root. It appears there whole or not at all.
 //
 // What is there already stays: with want's content the call is done, else it is a
-// conflict, unless overwrite replaces a regular file in one step. dest may pass no
-// link, its folder must exist, and no name of the stage's own is allowed.
-func (s *Stage) Publish(ctx context.Context, from *os.File, want cutroom.Digest, root, dest string, overwrite bool) error {
+// conflict, unless it is the regular file that over says, which is replaced in one step.
+// Whatever appears there or changes meanwhile stays, too. dest may pass no link, its
+// folder must exist, and no name of the stage's own is allowed.
+func (s *Stage) Publish(ctx context.Context, from *os.File, want cutroom.Digest, root, dest string, over Replace) error {
 	rel, err := s.destination(root, dest)
 	if err != nil {
 		return err
@@ -41,11 +64,14 @@ func (s *Stage) Publish(ctx context.Context, from *os.File, want cutroom.Digest,
 	}
 	defer parent.close()
 	s.sweepPrivate(parent)
-	done, err := s.inTheWay(ctx, parent, name, dest, want, overwrite)
-	if done || err != nil {
-		return err
+	stands, done, err := s.inTheWay(ctx, parent, name, want, over)
+	if err == nil && !done {
+		err = s.publish(ctx, from, parent, name, stands)
 	}
-	return outputPathError(dest, s.publish(ctx, from, parent, name, overwrite))
+	if over.Asked && errors.Is(err, fs.ErrExist) {
+		err = errOther
+	}
+	return outputPathError(dest, err)
 }
 
 // destination checks the text of dest and makes it relative to root.
@@ -63,26 +89,26 @@ func (s *Stage) destination(root, dest string) (string, error) {
 }
 
 // inTheWay looks at what stands at the destination. done means that it is the
-// wanted file itself.
-func (s *Stage) inTheWay(ctx context.Context, parent *dir, name, dest string, want cutroom.Digest, overwrite bool) (done bool, err error) {
+// wanted file itself; otherwise stands is the file to be replaced, nil for none.
+func (s *Stage) inTheWay(ctx context.Context, parent *dir, name string, want cutroom.Digest, over Replace) (stands *Identity, done bool, err error) {
 	f, err := parent.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return false, outputPathError(dest, err)
+		return nil, false, err
 	}
 	defer f.Close()
-	got, _, err := s.cache.Digest(ctx, f)
+	got, id, err := s.cache.Digest(ctx, f)
 	switch {
 	case ctx.Err() != nil:
-		return false, ctx.Err()
+		return nil, false, ctx.Err()
 	case err == nil && got == want:
-		return true, nil
-	case overwrite:
-		return false, nil
+		return nil, true, nil
+	case err == nil && over.still(id, got):
+		return &id, false, nil
 	}
-	return false, outputPathError(dest, fs.ErrExist)
+	return nil, false, fs.ErrExist
 }
 
 // outputPathError says what is wrong with an output's path.
@@ -93,6 +119,9 @@ func outputPathError(dest string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
+	case errors.Is(err, errOther):
+		return cutroom.Errorf(cutroom.Conflict, "%q is not what stood there when the call began, and stays", dest).
+			WithHint("look at what stands there now, then make the same call again, or name another output")
 	case errors.Is(err, fs.ErrExist):
 		return cutroom.Errorf(cutroom.Conflict, "%q exists already", dest).WithHint("name another output, or pass --overwrite")
 	case diskFull(err):
@@ -107,8 +136,9 @@ func outputPathError(dest string, err error) error {
 	return inputError(dest, err)
 }
 
-// publish copies from into a private file beside the destination and moves it there.
-func (s *Stage) publish(ctx context.Context, from *os.File, parent *dir, name string, overwrite bool) error {
+// publish copies from into a private file beside the destination and moves it there, in
+// place of the file that stands there, nil for none.
+func (s *Stage) publish(ctx context.Context, from *os.File, parent *dir, name string, stands *Identity) error {
 	before, err := IdentityOf(from)
 	if err != nil {
 		return err
@@ -126,10 +156,12 @@ func (s *Stage) publish(ctx context.Context, from *os.File, parent *dir, name st
 		err = cutroom.Errorf(cutroom.Conflict, "an artifact changed while it was published").WithHint("repeat the call")
 	}
 	if err == nil {
-		err = settleAt(ctx, temp, parent, private, name, overwrite)
+		err = settleAt(ctx, temp, parent, private, name, stands)
 	}
 	if err != nil {
-		_ = parent.unlink(private)
+		if mine, e := IdentityOf(temp); e == nil && parent.same(private, mine) {
+			_ = parent.unlink(private)
+		}
 		return err
 	}
 	return parent.sync()
@@ -168,10 +200,17 @@ func privateFile(parent *dir) (*os.File, string, error) {
 	return nil, "", errBusy
 }
 
-// settleAt gives the private file its name: by a rename that replaces nothing,
-// else by a link, else by a copy into a file that did not exist.
-func settleAt(ctx context.Context, temp *os.File, parent *dir, private, name string, overwrite bool) error {
-	err := parent.rename(private, parent, name, overwrite)
+// settleAt gives the private file its name: in place of the file that stands there, or,
+// when none does, by a rename that replaces nothing, else by a link, else by a copy into
+// a file that did not exist.
+func settleAt(ctx context.Context, temp *os.File, parent *dir, private, name string, stands *Identity) error {
+	if stands != nil {
+		err := swap(parent, private, name, *stands)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	err := parent.rename(private, parent, name, false)
 	if !errors.Is(err, errUnsupported) {
 		return err
 	}
@@ -183,6 +222,49 @@ func settleAt(ctx context.Context, temp *os.File, parent *dir, private, name str
 		return err
 	}
 	return copyTo(ctx, temp, parent, private, name)
+}
+
+// swap puts the private file in the place of the one that stands there. The two change
+// places, so that what came out can be looked at: when it is another file, which was put
+// there in the last moment, they change back. Where files cannot change places the look
+// is the one just before. fs.ErrNotExist: nothing stands there any more.
+func swap(parent *dir, private, name string, stands Identity) error {
+	now, err := parent.lstat(name)
+	if err != nil {
+		return err
+	}
+	if now.Identity != stands {
+		return errOther
+	}
+	mine, err := parent.lstat(private)
+	if err != nil {
+		return err
+	}
+	err = parent.exchange(private, name)
+	if errors.Is(err, errUnsupported) {
+		return parent.rename(private, parent, name, true)
+	}
+	if err != nil {
+		return err
+	}
+	out, err := parent.lstat(private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errOther // another process took it for a leftover, and keeps it among those
+	}
+	if err != nil {
+		return err
+	}
+	if stands.CtimeNS = out.CtimeNS; out.Identity != stands { // a rename is a change
+		// What is put there in this very moment comes out; it is not ours and is kept.
+		if parent.same(name, mine.Identity) {
+			err = parent.exchange(private, name)
+		}
+		return errors.Join(errOther, err)
+	}
+	if err := parent.unlink(private); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil // another process took it for a leftover
 }
 
 func copyTo(ctx context.Context, temp *os.File, parent *dir, private, name string) error {

@@ -5,6 +5,7 @@ package stage
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,105 @@ import (
 func artifact(t testing.TB, text string) (*os.File, cutroom.Digest) {
 	t.Helper()
 	return openFile(t, write(t, filepath.Join(t.TempDir(), "artifact"), text)), cutroom.DigestOf([]byte(text))
+}
+
+// standing is what a caller may replace that was allowed to replace what stands there now.
+func standing(path string) Replace {
+	r := Replace{Asked: true}
+	if f, err := os.Open(path); err == nil {
+		defer f.Close()
+		r.Identity, _ = IdentityOf(f)
+	}
+	return r
+}
+
+// TestPublishReplacesOnlyWhatStoodThere: what appeared or changed since it was allowed to
+// be replaced stays, and a file that was taken away is no hindrance.
+func TestPublishReplacesOnlyWhatStoodThere(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		before, now string // content; "" for no file
+		another     bool   // now is a file of its own, otherwise written in place
+		digest      bool   // the content was asked for
+		code        cutroom.Code
+	}{
+		"nothing then, nothing now": {},
+		"appeared":                  {now: "new", another: true, code: cutroom.Conflict},
+		"the same":                  {before: "old", now: "old", code: ""},
+		"gone":                      {before: "old"},
+		"moved there":               {before: "old", now: "new", another: true, code: cutroom.Conflict},
+		"moved there, alike":        {before: "old", now: "old", another: true, code: cutroom.Conflict},
+		"written in place":          {before: "old", now: "new", code: cutroom.Conflict},
+		"by content: alike":         {before: "old", now: "old", another: true, digest: true},
+		"by content: written":       {before: "old", now: "new", digest: true, code: cutroom.Conflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			root := t.TempDir()
+			path := filepath.Join(root, "out")
+			if row.before != "" {
+				write(t, path, row.before)
+			}
+			over := standing(path)
+			if row.digest {
+				over.Digest = cutroom.DigestOf([]byte(row.before))
+			}
+			switch {
+			case row.now == "":
+				_ = os.Remove(path)
+			case row.another:
+				if err := os.Rename(write(t, filepath.Join(root, "other"), row.now), path); err != nil {
+					t.Fatal(err)
+				}
+			case row.now != row.before:
+				write(t, path, row.now)
+			}
+			f, want := artifact(t, "result")
+			err := s.Publish(t.Context(), f, want, root, "out", over)
+			if row.code != "" {
+				wantCode(t, err, row.code)
+			} else if err != nil {
+				t.Error(err)
+			}
+			expect := "result"
+			if row.code != "" {
+				expect = row.now
+			}
+			if b, _ := os.ReadFile(path); string(b) != expect {
+				t.Errorf("there stands %q", b)
+			}
+			noPrivateFiles(t, root)
+		})
+	}
+}
+
+// TestSwapPutsBack: a file that takes the place in the last moment is put back, whole.
+func TestSwapPutsBack(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	root := t.TempDir()
+	path := filepath.Join(root, "out")
+	var lost atomic.Int64
+	for n := range 200 {
+		write(t, path, "old")
+		over := standing(path)
+		other := write(t, filepath.Join(root, "other"), "other "+strconv.Itoa(n))
+		f, want := artifact(t, "result")
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = os.Rename(other, path) })
+		err := s.Publish(t.Context(), f, want, root, "out", over)
+		wg.Wait()
+		b, _ := os.ReadFile(path)
+		switch {
+		case err != nil && cutroom.AsError(err).Code != cutroom.Conflict:
+			t.Fatal(err)
+		case string(b) != "other "+strconv.Itoa(n): // it came first or last: it stays either way
+			lost.Add(1)
+			t.Errorf("there stands %q, %v", b, err)
+		}
+		noPrivateFiles(t, root)
+	}
 }
 
 func TestPublish(t *testing.T) {
@@ -34,7 +134,7 @@ func TestPublish(t *testing.T) {
 		"../new": cutroom.Denied, "/tmp/new": cutroom.Denied, "nowhere/new": cutroom.NotFound, "clip.mp4/new": cutroom.NotFound,
 		".cutroom/new": cutroom.Denied, ".cutroom-x": cutroom.Denied, "": cutroom.Invalid, "new/": cutroom.Invalid,
 	} {
-		err := s.Publish(t.Context(), f, want, root, dest, false)
+		err := s.Publish(t.Context(), f, want, root, dest, Replace{})
 		if code != "" {
 			wantCode(t, err, code)
 			continue
@@ -53,7 +153,7 @@ func TestPublish(t *testing.T) {
 		}
 		// The same call again is done already, and leaves the file alone.
 		st, _ := os.Stat(p)
-		if err := s.Publish(t.Context(), f, want, root, dest, false); err != nil {
+		if err := s.Publish(t.Context(), f, want, root, dest, Replace{}); err != nil {
 			t.Errorf("again: %v", err)
 		}
 		if again, _ := os.Stat(p); !os.SameFile(st, again) {
@@ -82,7 +182,7 @@ func TestPublishOverwrites(t *testing.T) {
 	root := inputs(t)
 	f, want := artifact(t, "result")
 	old := openFile(t, filepath.Join(root, "clip.mp4"))
-	if err := s.Publish(t.Context(), f, want, root, "clip.mp4", true); err != nil {
+	if err := s.Publish(t.Context(), f, want, root, "clip.mp4", standing(filepath.Join(root, "clip.mp4"))); err != nil {
 		t.Fatal(err)
 	}
 	if b, _ := os.ReadFile(filepath.Join(root, "clip.mp4")); string(b) != "result" {
@@ -93,7 +193,7 @@ func TestPublishOverwrites(t *testing.T) {
 		t.Errorf("a reader of the old file now reads %q", b[:n])
 	}
 	for dest, code := range map[string]cutroom.Code{"sub": cutroom.Conflict, "fifo": cutroom.Conflict, "link": cutroom.Denied} {
-		wantCode(t, s.Publish(t.Context(), f, want, root, dest, true), code)
+		wantCode(t, s.Publish(t.Context(), f, want, root, dest, Replace{Asked: true}), code)
 	}
 	noPrivateFiles(t, root)
 }
@@ -110,7 +210,7 @@ func TestPublishRace(t *testing.T) {
 		text := strings.Repeat(string(rune('a'+i)), 100_000)
 		f, want := artifact(t, text)
 		wg.Go(func() {
-			err := s.Publish(t.Context(), f, want, root, "out", false)
+			err := s.Publish(t.Context(), f, want, root, "out", Replace{})
 			if err == nil {
 				won.Add(1)
 			} else if cutroom.AsError(err).Code != cutroom.Conflict {
@@ -136,7 +236,7 @@ func TestPublishSweepsACrash(t *testing.T) {
 	half := write(t, filepath.Join(s.workspace, privatePrefix+"0123456789abcdef"), "half")
 	users := write(t, filepath.Join(s.workspace, privatePrefix+"notes"), "the user's own")
 	f, want := artifact(t, "result")
-	if err := s.Publish(t.Context(), f, want, s.workspace, "out", false); err != nil {
+	if err := s.Publish(t.Context(), f, want, s.workspace, "out", Replace{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(half); !os.IsNotExist(err) {

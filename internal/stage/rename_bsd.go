@@ -3,3 +3,5 @@
 package stage
 
 func renameNoReplace(int, string, int, string) error { return errUnsupported }
+
+func renameExchange(int, string, string) error { return errUnsupported }

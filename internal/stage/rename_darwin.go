@@ -14,3 +14,11 @@ func renameNoReplace(from int, old string, to int, new string) error {
 	}
 	return err
 }
+
+func renameExchange(in int, a, b string) error {
+	err := unix.RenameatxNp(in, a, in, b, unix.RENAME_SWAP)
+	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("%w: %w", errUnsupported, err)
+	}
+	return err
+}

@@ -333,7 +333,7 @@ func TestHostileWorkspaceNames(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer f.Close()
-				if err := s.Publish(t.Context(), f, cutroom.DigestOf([]byte(testFiles["a.txt"])), workspace, "out of "+filepath.Base(root), false); err != nil {
+				if err := s.Publish(t.Context(), f, cutroom.DigestOf([]byte(testFiles["a.txt"])), workspace, "out of "+filepath.Base(root), Replace{}); err != nil {
 					t.Error(err)
 				}
 			}
