@@ -21,7 +21,7 @@ const (
 // needles are the spellings of known values, found by their first bytes.
 type needles struct {
 	seen    [1 << 16 / 64]uint64 // hashes of the first bytes of every needle
-	starts  map[uint32][]string  // needles by their first bytes, the longest first
+	starts  map[uint32][]string  // needles by their first bytes without case, the longest first
 	longest int
 }
 
@@ -29,7 +29,8 @@ type needles struct {
 func newNeedles(values []string) *needles {
 	n := &needles{starts: map[uint32][]string{}}
 	for _, v := range values {
-		for _, text := range spellings(strings.TrimSpace(v)) {
+		v = strings.TrimSpace(v)
+		for _, text := range append(spellings(v), bare(v)) {
 			if len(text) < shortest {
 				continue
 			}
@@ -65,7 +66,7 @@ func spellings(v string) []string {
 	}
 	if len(v) >= wordlike {
 		h := hex.EncodeToString([]byte(v))
-		list = append(list, h, strings.ToUpper(h))
+		list = append(list, h)
 		for shift := range 3 {
 			list = append(list, inBase64(base64.RawStdEncoding, v, shift), inBase64(base64.RawURLEncoding, v, shift))
 		}
@@ -73,7 +74,7 @@ func spellings(v string) []string {
 	if strings.Contains(v, "\n") {
 		for line := range strings.Lines(v) {
 			if line = strings.TrimSpace(line); len(line) >= 2*wordlike && !strings.HasPrefix(line, "-----") {
-				list = append(list, line)
+				list = append(list, line, bare(line))
 			}
 		}
 	}
@@ -112,16 +113,18 @@ func inBase64(enc *base64.Encoding, v string, shift int) string {
 	return text[from:to]
 }
 
-// head is the first four bytes of s from at; the caller made sure of them.
+// head is the first four bytes of s from at, letters without their case; the caller made
+// sure of them.
 func head(s string, at int) uint32 {
 	_ = s[at+3]
-	return uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24
+	return (uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24) | 0x20202020
 }
 
 func hashed(h uint32) uint32 { return h * 2654435761 >> 16 }
 
-// find returns where known values stand, in order.
-func (n *needles) find(s string) []span {
+// find returns where known values stand, in order. apart, when there is one, says where
+// a word ends although letters follow.
+func (n *needles) find(s string, apart func(int) bool) []span {
 	if n == nil {
 		return nil
 	}
@@ -133,7 +136,7 @@ func (n *needles) find(s string) []span {
 			continue
 		}
 		for _, text := range n.starts[h] {
-			if to, ok := n.at(s, i, text); ok {
+			if to, ok := n.at(s, i, text, apart); ok {
 				found = append(found, span{i, to})
 				i = to - 1
 				break
@@ -143,27 +146,43 @@ func (n *needles) find(s string) []span {
 	return found
 }
 
-// at reports whether text stands at i, whole or cut off by the end of s or by an
-// ellipsis, and where it ends.
-func (n *needles) at(s string, i int, text string) (to int, ok bool) {
+// at reports whether text stands at i, whole or cut off by the end of a line or by an
+// ellipsis, and where it ends. The case of letters counts in what is no longer than a
+// word.
+func (n *needles) at(s string, i int, text string, apart func(int) bool) (to int, ok bool) {
 	rest := s[i:]
-	if strings.HasPrefix(rest, text) {
-		to = i + len(text)
-		return to, len(text) >= wordlike && !allHex(text) || !wordBefore(s, i) && !wordAfter(s, to)
+	same := sameBytes(rest, text)
+	opens := func() bool { return !wordBefore(s, i) || apart != nil && apart(i) }
+	if same == len(text) {
+		to = i + same
+		if len(text) >= wordlike && !allHex(text) {
+			return to, true
+		}
+		return to, opens() && (!wordAfter(s, to) || apart != nil && apart(to))
 	}
-	if len(text) <= wordlike {
+	if len(text) <= wordlike || same < wordlike {
 		return 0, false
 	}
-	same := 0
-	for same < len(rest) && same < len(text) && rest[same] == text[same] {
-		same++
+	cut := same == len(rest) || rest[same] == '\n' || strings.HasPrefix(rest[same:], "…") || strings.HasPrefix(rest[same:], "...")
+	return i + same, cut && opens()
+}
+
+// sameBytes is how far s begins like text; the case of letters counts in short ones.
+func sameBytes(s, text string) int {
+	n := 0
+	for n < len(s) && n < len(text) && (s[n] == text[n] || len(text) >= wordlike && s[n]^text[n] == 0x20 && alnum(s[n]) && alnum(text[n])) {
+		n++
 	}
-	cut := same == len(rest) || strings.HasPrefix(rest[same:], "…") || strings.HasPrefix(rest[same:], "...")
-	return i + same, cut && same >= wordlike && !wordBefore(s, i)
+	return n
+}
+
+// whole reports whether s is a needle from its first to its last byte.
+func (n *needles) whole(s string) bool {
+	return slices.ContainsFunc(n.starts[head(s, 0)], func(text string) bool { return len(text) == len(s) })
 }
 
 // allHex reports whether s could be a part of a digest.
-func allHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+func allHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 func wordBefore(s string, i int) bool { return i > 0 && alnum(s[i-1]) }
 func wordAfter(s string, i int) bool  { return i < len(s) && alnum(s[i]) }

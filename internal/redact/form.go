@@ -37,12 +37,22 @@ func formAt(s string, i int, words *wordIndex) (span, bool) {
 		return pairAt(s, i, i+1, '=')
 	case ':':
 		if strings.HasPrefix(s[i:], "://") {
-			return userinfo(s, i, i+len("://"))
+			return addressAt(s, i, i+len("://"))
 		}
 		if strings.HasPrefix(s[i:], ":/") && cleaned(s[:i]) {
-			return userinfo(s, i, i+len(":/"))
+			return addressAt(s, i, i+len(":/"))
+		}
+		if strings.HasPrefix(s[i:], ":=") {
+			return span{}, false // the next sign's
 		}
 		return pairAt(s, i, i+1, ':')
+	case '&':
+		for _, sign := range []string{"&#61;", "&#x3d;", "&#x3D;", "&equals;"} {
+			if strings.HasPrefix(s[i:], sign) {
+				return pairAt(s, i, i+len(sign), '=')
+			}
+		}
+		return span{}, false
 	case '>':
 		return elementAt(s, i)
 	case '%':
@@ -71,33 +81,8 @@ func formAt(s string, i int, words *wordIndex) (span, bool) {
 // cleaned reports whether s ends with the scheme of an address that was taken for a path,
 // so that one of its slashes is gone.
 func cleaned(s string) bool {
-	for _, scheme := range []string{"http", "https", "ftp", "sftp", "rtmp", "rtmps", "rtsp", "postgres"} {
-		if n := len(s) - len(scheme); n >= 0 && s[n:] == scheme && !wordBefore(s, n) {
-			return true
-		}
-	}
-	return false
+	return hasScheme(s, "http", "https", "ftp", "sftp", "rtmp", "rtmps", "rtsp", "postgres")
 }
-
-// userinfo is what stands before the @ of an address whose scheme ends at i, from the
-// given place on.
-func userinfo(s string, i, from int) (span, bool) {
-	if i == 0 || !alnum(s[i-1]) {
-		return span{}, false
-	}
-	end, at := from, -1
-	for ; end < len(s) && end-from < longestUserinfo && !strings.ContainsRune("/?#\\\"'<>` \t\r\n", rune(s[end])); end++ {
-		if s[end] == '@' {
-			at = end
-		}
-	}
-	if at <= from {
-		return span{}, false
-	}
-	return span{from, at}, true
-}
-
-const longestUserinfo = 2048
 
 // announce is the key in the path of a private tracker's address: the segment before
 // or after /announce.
@@ -157,13 +142,21 @@ func privateKey(s string, i int) (span, bool) {
 	return span{i, len(s)}, true
 }
 
-// elementAt is the content of an XML element whose name is a secret's, from the '>' at i.
+// elementAt is the content of an XML element whose name is a secret's, from the '>' at i
+// that ends its first tag. The tag may have attributes.
 func elementAt(s string, i int) (span, bool) {
 	from := i
-	for from > 0 && i-from < longestKey && keyByte(s[from-1]) {
+	for from > 0 && i-from < longestKey && s[from-1] != '<' && s[from-1] != '>' && s[from-1] != '\n' {
 		from--
 	}
-	if from == 0 || from == i || s[from-1] != '<' || grade(s[from:i]) == 0 {
+	if from == 0 || from == i || s[from-1] != '<' || s[i-1] == '/' {
+		return span{}, false
+	}
+	name, _, _ := strings.Cut(s[from:i], " ")
+	if _, local, ok := strings.Cut(name, ":"); ok {
+		name = local
+	}
+	if strings.TrimFunc(name, func(c rune) bool { return c < 0x80 && keyByte(byte(c)) }) != "" || grade(name) < weakKey {
 		return span{}, false
 	}
 	to := i + 1

@@ -57,6 +57,7 @@ type level struct {
 	object bool
 	value  bool // a name was read: a value follows
 	secret bool // that name is a secret's; of an array, the name that it has
+	strong bool // nothing but a secret has such a name
 	names  map[string]bool
 }
 
@@ -66,20 +67,38 @@ func (w *walker) next() {
 	case '{':
 		w.levels = append(w.levels, level{object: true})
 	case '[':
-		w.levels = append(w.levels, level{secret: top >= 0 && w.levels[top].secret})
+		w.levels = append(w.levels, level{secret: top >= 0 && w.levels[top].secret, strong: top >= 0 && w.levels[top].strong})
 	case '}', ']':
 		w.levels = w.levels[:top]
 	case ',':
 		if w.levels[top].object {
-			w.levels[top].value, w.levels[top].secret = false, false
+			w.levels[top].value, w.levels[top].secret, w.levels[top].strong = false, false, false
 		}
 	case ':':
 		w.levels[top].value = true
 	case '"':
 		w.text()
 		return
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		w.number()
+		return
 	}
 	w.at++
+}
+
+// number masks the number that begins here when it is a secret: one of several digits
+// under a name that nothing else has. It becomes 0, which is a number still.
+func (w *walker) number() {
+	from := w.at
+	for w.at < len(w.doc) && strings.IndexByte("+-.0123456789eE", w.doc[w.at]) >= 0 {
+		w.at++
+	}
+	top := len(w.levels) - 1
+	if top < 0 || !w.levels[top].strong || w.at-from < shortest || !allDigits(string(w.doc[from:w.at])) {
+		return
+	}
+	w.out = append(append(w.out, w.doc[w.kept:from]...), '0')
+	w.kept = w.at
 }
 
 // text masks the string that begins here.
@@ -111,7 +130,8 @@ func (w *walker) text() {
 		safe = w.r.Text(plain)
 	}
 	if name {
-		l.secret = secretName(plain)
+		l.secret = secretName(plain) || secretName(safe)
+		l.strong = grade(plain) == strongKey || grade(safe) == strongKey
 		safe = l.unused(safe, safe != plain)
 	}
 	if safe != plain {

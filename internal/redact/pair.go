@@ -105,6 +105,10 @@ func grade(key string) int {
 			return e.grade
 		}
 	}
+	// Of DB_PASS and db.pass the last part counts; a filter such as highpass has none.
+	if n := strings.LastIndexAny(key, "_."); n > 0 && oneOf(strings.ToLower(key[n+1:]), words) {
+		return weakKey
+	}
 	return noKey
 }
 
@@ -116,6 +120,10 @@ func keyBefore(s string, i int) (from, to int) {
 	to = i
 	for to > 0 && i-to < 2 && s[to-1] == ' ' {
 		to--
+	}
+	if to == i && to > 1 && i < len(s) && s[i] == '=' && s[to-1] == ':' { // a := b
+		for to--; to > 0 && i-to < 4 && s[to-1] == ' '; to-- {
+		}
 	}
 	if to > 0 && (s[to-1] == '"' || s[to-1] == '\'') {
 		for to--; to > 0 && s[to-1] == '\\'; to-- {
@@ -149,7 +157,8 @@ func pairAt(s string, i, after int, kind byte) (span, bool) {
 	}
 	near := window(s, after)
 	v := valueAt(near, after, kind, address)
-	if !taken(near, v, kind, address, g) {
+	number := kind == ':' && g == strongKey && s[to] != ':' && s[to] != ' ' && v.to-v.from >= 6 && allDigits(near[v.from:v.to])
+	if !number && !taken(near, v, kind, address, g) || i > 0 && s[i-1] == ':' && !v.quoted(near) && code(near[v.from:v.to]) {
 		return span{}, false
 	}
 	if v.to == len(near) {
@@ -169,6 +178,8 @@ func taken(s string, v span, kind byte, address bool, g int) bool {
 	text := s[v.from:v.to]
 	switch {
 	case v.from == v.to || placeholder(text):
+		return false
+	case g == weakKey && !v.quoted(s) && choice(text):
 		return false
 	case address && g == queryKey:
 		return len(text) >= 6
@@ -214,100 +225,6 @@ func inQuery(s string, from int, kind byte) bool {
 		return from > 4 && s[from-5:from] == "&amp;"
 	}
 	return from > 6 && s[from-6:from] == `\u0026`
-}
-
-// valueAt returns the value that begins at i.
-func valueAt(s string, i int, kind byte, address bool) span {
-	if !address {
-		for n := 0; n < 3 && i < len(s) && s[i] == ' '; n++ {
-			i++
-		}
-	}
-	if !address && kind == '=' && i < len(s) && s[i] == '>' { // a => b
-		for i++; i < len(s) && s[i] == ' '; i++ {
-		}
-	}
-	slashes := i
-	for i < len(s) && s[i] == '\\' {
-		i++
-	}
-	if i < len(s) && (s[i] == '"' || s[i] == '\'') && !address {
-		return quotedAt(s, i+1, s[i], i-slashes)
-	}
-	i = slashes
-	to := i
-	for to < len(s) && !endsValue(s, to, kind, address) {
-		to++
-	}
-	for to > i && strings.IndexByte(",;)]}.:", s[to-1]) >= 0 && !address {
-		to--
-	}
-	return span{i, to}
-}
-
-// quotedAt is the value up to the quote that has as many backslashes as the first one,
-// or to the line's end.
-func quotedAt(s string, i int, quote byte, slashes int) span {
-	back := 0
-	for to := i; to < len(s); to++ {
-		switch c := s[to]; {
-		case c == quote && back <= slashes:
-			return span{i, to - back}
-		case c == '\n':
-			return span{i, to}
-		case c == '\\':
-			back++
-			continue
-		}
-		back = 0
-	}
-	return span{i, len(s)}
-}
-
-// endsValue reports whether an unquoted value ends before the byte at i.
-func endsValue(s string, i int, kind byte, address bool) bool {
-	switch c := s[i]; {
-	case c <= ' ' || c == '"' || c == '\'' || c == '<' || c == '>' || c == '`' || c == '|':
-		return true
-	case c == '\\':
-		return i+1 < len(s) && strings.IndexByte(`nrtu"'\`, s[i+1]) >= 0
-	case kind == '%' && c == '%':
-		return i+2 < len(s) && s[i+1] == '2' && (s[i+2] == '6' || s[i+2] == '3')
-	case address:
-		return c == '&' || c == '#' || c == ';' || c == ')' || c == ']' || c == ',' || c == 0xe2
-	case c == '&' || c == ',' || c == ';':
-		n := i + 1
-		for n < len(s) && n-i <= longestKey && keyByte(s[n]) {
-			n++
-		}
-		return n > i+1 && n < len(s) && (s[n] == '=' || s[n] == ':')
-	}
-	return false
-}
-
-// placeholder reports whether a value only says where the secret is.
-func placeholder(v string) bool {
-	return isMask(v) || strings.HasPrefix(v, Mask[:len(Mask)-1]) || strings.HasPrefix(v, "***") || strings.HasPrefix(v, "…") || v[0] == '$' || v[0] == '<' || v[0] == '{' || v[0] == '%' && strings.HasSuffix(v, "%") ||
-		strings.HasPrefix(v, "env:") || strings.HasPrefix(v, "file:")
-}
-
-// lookingSecret reports whether a word is none of a language and no number or time.
-func lookingSecret(v string) bool {
-	digits, letters, signs, inner := 0, 0, 0, false
-	for i := 0; i < len(v); i++ {
-		switch c := v[i]; {
-		case digit(c):
-			digits++
-		case alnum(c):
-			letters++
-			inner = inner || i > 0 && c < 'a' && v[i-1] >= 'a' && alnum(v[i-1])
-		case c >= utf8.RuneSelf:
-			letters++
-		case strings.IndexByte(":.,-'", c) < 0:
-			signs++
-		}
-	}
-	return letters > 0 && (digits > 0 || signs > 0 || inner)
 }
 
 // header is the content of a header line from behind its name: to the end of the line,

@@ -98,9 +98,17 @@ func (r *Redactor) spans(s string) []span {
 	if r == nil {
 		return found
 	}
-	exact := r.more.Load().find(s)
+	var known *needles
 	if r.known != nil {
-		exact = append(exact, r.known().find(s)...)
+		known = r.known()
+	}
+	more := r.more.Load()
+	if known == nil && more == nil {
+		return found
+	}
+	exact := append(more.find(s, nil), known.find(s, nil)...)
+	if list := decodedAll(s); len(list) > 0 {
+		exact = append(append(exact, more.decodedSpans(s, list)...), known.decodedSpans(s, list)...)
 	}
 	if len(exact) > 0 {
 		found = merge(append(found, exact...))

@@ -39,6 +39,19 @@ func TestForms(t *testing.T) {
 		{"<password>correct horse</password>", "<password>" + m + "</password>"},
 		{"API key: abcd1234efgh", "API key: " + m},
 		{"the token ghp_abcdefghij… is cut", "the token " + m + "… is cut"},
+		{`{\"api_key\":12345678,\"n\":1}`, `{\"api_key\":***,\"n\":1}`},
+		{`x {"password": ["abcdefghijkl", "m"], "n": ["y"]}`, `x {"password": ["` + m + `"], "n": ["y"]}`},
+		{`password := "correct horse"`, `password := "` + m + `"`},
+		{"token:=abcd1234efgh", "token:=" + m},
+		{`<Password type="x">correct horse</Password>`, `<Password type="x">` + m + `</Password>`},
+		{`<ns:secret a="b" c="d">correct horse</ns:secret>`, `<ns:secret a="b" c="d">` + m + `</ns:secret>`},
+		{"password&#61;correct-horse", "password&#61;" + m},
+		{"DB_PASS=swordfish spring.mail.pass=hunter22", "DB_PASS=*** spring.mail.pass=***"},
+		{"postgres://bob:hunt/er22@db.local/x", "postgres://" + m + "@db.local/x"},
+		{"postgres://bob:12/er22@db.local/x", "postgres://" + m + "@db.local/x"},
+		{"-f flv rtmp://a.example/live2/abcd-efgh-1234-5678 -y", "-f flv rtmp://a.example/live2/" + m + " -y"},
+		{"rtmps://u:hunter22pw@a.example:443/app/live_12_aBcDeF?x=1", "rtmps://" + m + "@a.example:443/app/" + m + "?x=1"},
+		{"sk-abcdefghijklmnop1234567890 sk-ant-api03-aB-cD3_eF4gH5-iJ", m + " " + m},
 		{`"passwd" => "abcdefghijkl"`, `"passwd" => "` + m + `"`},
 	} {
 		if got := Text(tt.in); got != tt.want {
@@ -59,7 +72,9 @@ func TestWhatStays(t *testing.T) {
 		"highpass=f=80,lowpass=f=12000", "ffmpeg -pass 1 -x264-params keyint=infinite:scenecut=0", "max_tokens: 4096", "keywords: a, b",
 		"https://example.com/watch?v=dQw4w9WgXcQ&t=42", "user@example.com", "file:/proc/self/fd/3", "a==b", "key=value", "signature=detectmode=full",
 		"the bearer token is the first line of /home/x/.local/state/cutroom/keys/http.token", "--token-file /etc/token", "Pass: 12 of 14",
-		"password=***", "password=" + Mask, "Authorization: Bearer " + Mask, "https://" + Mask + "@x.org/?token=" + Mask,
+		"pass=1:seed=7", "x264-params pass=2", "auth=none", "secret=true", "apiKey=null", "password=required", `"token": "optional"`, "highpass=f=200",
+		"sk-learn-based-classifier-2", "http://127.0.0.1:8080/@user/x", "https://x.org/@user:name/y@z", "http://[::1]:80/@x", "rtmp://localhost/live/stream", "rtmp://localhost/live", "a := b", "token := strings.TrimRight(s[:n], `,`)", "<tokens n=\"2\">many words</tokens>", "<password/>x<b>",
+		`{"password": 12}`, "password=***", "password=" + Mask, "Authorization: Bearer " + Mask, "https://" + Mask + "@x.org/?token=" + Mask,
 		strings.Repeat("/9j/4AAQSkZJRgABAQAAAQABAAD/AKIAABCDEFGHIJKLMNOPghp/", 40),
 	} {
 		if got := Text(s); got != s {
@@ -80,6 +95,21 @@ func TestKnownValues(t *testing.T) {
 		{"hunter2 and hunter22 and xhunter2", "*** and hunter22 and xhunter2"},
 		{"dXNlcjpzd29yZGZpc2gtYW5kLWNoaXBz", "dXNlcjp" + Mask},
 		{"cut off: swordfish-and…", "cut off: " + Mask + "…"},
+		{`a=\"s3cr3t\/with+signs\u0026\\\"quotes\\\""`, `a=\"` + Mask + `"`},
+		{`{\"a\":\"s3cr3t/with+signs\\u0026\\\"quotes\\\"\"}`, `{\"a\":\"` + Mask + `\"}`},
+		{`\u0073word\u0066ish-and-chip\u0073!`, Mask + "!"},
+		{"<a>s3cr3t/with+signs&amp;&quot;quotes&#34;</a>", "<a>" + Mask + "</a>"},
+		{"<a>s3cr3t&#x2F;with&plus;signs&#38;&#x22;quotes&quot;</a>", "<a>" + Mask + "</a>"},
+		{"s3cr3t/with+signs&amp;amp;&amp;quot;quotes&amp;#34; twice", Mask + " twice"},
+		{"x=s3cr3t%252Fwith%252Bsigns%2526%2522quotes%2522&y", "x=" + Mask + "&y"},
+		{"x=%73word%66ish%2Dand-chips&y=%68unter2&z=%68unter22", "x=" + Mask + "&y=***&z=%68unter22"},
+		{`drawtext=text=swordfish\-and\\-chips\:x`, "drawtext=text=" + Mask + `\:x`},
+		{`s3cr3t/with\+signs\&\"quotes\" in a shell`, Mask + " in a shell"},
+		{"SWORDFISH-and-Chips and HUNTER2", Mask + " and HUNTER2"},
+		{"hex 73776f7264666973682D616E642d6368697073.", "hex " + Mask + "."},
+		{"dXNlcjpzd29yZGZp\r\nc2gtYW5k\n  LWNoaXBz\n", "dXNlcjp" + Mask + "\n"},
+		{`"dXNlcjpzd29yZGZp\nc2gtYW5kLWNoaXBz\n"`, `"dXNlcjp` + Mask + `\n"`},
+		{"line\\nhunt\\u0065r2\\nline hun\nter2", "line\\n" + Mask + "\\nline hun\nter2"},
 	} {
 		if got := r.Text(tt.in); got != tt.want {
 			t.Errorf("Text(%q)\n got %q\nwant %q", tt.in, got, tt.want)
@@ -97,6 +127,9 @@ func TestJSON(t *testing.T) {
 		{`{"https://bob:hunter22@x.org":1,"https://eve:hunter22@x.org":2}`, `{"https://[redacted]@x.org":1,"https://[redacted]@x.org 2":2}`},
 		{`"ghp_abcdefghijklmnopqrstuvwxyz0123456789"`, `"[redacted]"`},
 		{`{"password":null,"token":{"secret":"abcdefghijklm"}}`, `{"password":null,"token":{"secret":"[redacted]"}}`},
+		{`{"api_key":12345678,"pin":[1],"token":123456,"n":12345678}`, `{"api_key":0,"pin":[1],"token":123456,"n":12345678}`},
+		{`{"password":["x y",["abcdefghijkl"],5551234,-1.5]}`, `{"password":["***",["[redacted]"],0,-1.5]}`},
+		{`{"auth":"none","password":"required","secret":true}`, `{"auth":"none","password":"required","secret":true}`},
 		{`not json, password=hunter22`, `not json, password=***`},
 	} {
 		if got := string(JSON([]byte(tt.in))); got != tt.want {

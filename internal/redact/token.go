@@ -155,9 +155,38 @@ func (sh shape) fits(text, after string) bool {
 	case len(tail) < sh.least:
 		return len(tail) >= 6 && (strings.HasPrefix(after, "…") || strings.HasPrefix(after, "..."))
 	case sh.unsure():
-		return strings.ContainsAny(tail, "0123456789")
+		return random(tail)
 	}
 	return true
+}
+
+// random reports whether a word is none that people made of words: letters and digits in
+// one long run, or of both cases with several digits.
+func random(s string) bool {
+	run, digits, digitsIn, lettersIn, small, large := 0, 0, 0, 0, false, false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !alnum(c) {
+			run, digitsIn, lettersIn = 0, 0, 0
+			continue
+		}
+		run++
+		switch {
+		case digit(c):
+			digits++
+			digitsIn++
+		case c >= 'a':
+			lettersIn++
+			small = true
+		default:
+			lettersIn++
+			large = true
+		}
+		if run >= 2*wordlike && digitsIn > 0 && lettersIn > 0 {
+			return true
+		}
+	}
+	return small && large && digits >= 3
 }
 
 // begins reports whether a token can begin at i: not in the middle of a word.
@@ -216,7 +245,7 @@ var index = sync.OnceValue(func() *wordIndex {
 	}
 	x.add(word{"bearer ", true, bearer})
 	x.add(word{"basic ", true, basic})
-	for _, c := range "=:>%-/" {
+	for _, c := range "=:>%-/&" {
 		x.first[c] = ruleFirst
 	}
 	return x
