@@ -68,7 +68,7 @@ func (b *Book) Find(ctx context.Context, c Candidate) (Pass, string, error) {
 			return err
 		}
 		if why == "" {
-			why, err = nearest(ctx, tx, c.Bound, now)
+			why, err = b.nearest(ctx, tx, c.Bound, now)
 		}
 		return err
 	})
@@ -121,13 +121,23 @@ func latest(ctx context.Context, q querier, bound cutroom.Digest) (*row, error) 
 	return one(ctx, q, `bound = $1 order by round desc limit 1`, string(bound))
 }
 
-// nearest says how the live approval that comes nearest differs from a call.
-func nearest(ctx context.Context, q querier, bound Bound, now time.Time) (string, error) {
-	rows, err := many(ctx, q, `tool = $1 and state = $2 and expires > $3 order by decided desc limit 20`,
-		bound.Tool, string(cutroom.ApprovalApproved), now.UnixMilli())
+// nearest says how the live approval of the same principal and workspace that comes
+// nearest differs from a call. A row that is not as it was signed says nothing.
+func (b *Book) nearest(ctx context.Context, q querier, bound Bound, now time.Time) (string, error) {
+	rows, err := many(ctx, q, `tool = $1 and state = $2 and expires > $3 and principal_name = $4 and principal_role = $5 and workspace = $6 order by decided desc limit 20`,
+		bound.Tool, string(cutroom.ApprovalApproved), now.UnixMilli(), bound.Principal.Name, string(bound.Principal.Role), bound.Workspace)
 	best, text := 0, ""
 	for _, r := range rows {
-		// What the row says of itself only makes words here.
+		if r.bound.Principal != bound.Principal || r.bound.Workspace != bound.Workspace || r.bound.Tool != bound.Tool {
+			continue // the row says otherwise than what was signed
+		}
+		fault, err := b.fault(r, r.bound, now)
+		if err != nil {
+			return "", err
+		}
+		if fault != "" {
+			continue
+		}
 		if d := bound.distance(r.bound); text == "" || d < best {
 			if how := r.bound.differs(bound); how != "" {
 				best, text = d, fmt.Sprintf("the approval %s is %s", r.ID, how)

@@ -168,10 +168,20 @@ func (b *Book) grantFault(g *grantRow, now time.Time) (string, error) {
 		return "was taken back", nil
 	case !now.Before(g.Expires):
 		return "expired", nil
-	case g.Used >= g.Uses:
+	case b.next(g) > g.Uses:
 		return "is used up", nil
 	}
 	return "", nil
+}
+
+// next is the use of a grant that is free. A count that was set back, with its row or
+// with the whole database, goes on where the marks end.
+func (b *Book) next(g *grantRow) int64 {
+	n := g.Used + 1
+	for n <= g.Uses && b.marks.used(useName(g.ID, n)) {
+		n++
+	}
+	return n
 }
 
 // covers says whether a call lies within a grant's bounds. Nothing that a grant does
@@ -229,13 +239,7 @@ func (b *Book) spendGrant(ctx context.Context, c Candidate, p Pass) error {
 		if fault != "" {
 			return tooLate(p.ID, fault)
 		}
-		// A count that was set back goes on where the marks end.
-		for use = g.Used + 1; use <= g.Uses && b.marks.used(useName(p.ID, use)); use++ {
-		}
-		if use > g.Uses {
-			return tooLate(p.ID, "is used up")
-		}
-		until = g.Expires
+		use, until = b.next(g), g.Expires
 		won, err := changed(tx.ExecContext(ctx, `update automation_grant set used = $1 where id = $2 and used = $3 and revoked = 0`, use, p.ID, g.Used))
 		if err != nil {
 			return err

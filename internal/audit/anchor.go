@@ -23,7 +23,8 @@ import (
 // Anchor says what the end of the chain was at one time. Kept where the database is
 // not, it shows that rows were cut off or written anew.
 type Anchor struct {
-	At    int64  `json:"at"` // milliseconds since 1970
+	After int64  `json:"after,omitzero"` // row of the anchor before this one in the same file
+	At    int64  `json:"at"`             // milliseconds since 1970
 	Chain string `json:"chain"`
 	Hash  string `json:"hash"` // of the row
 	MAC   string `json:"mac"`  // HMAC-SHA256 of the other members, by this installation's key; "" without one

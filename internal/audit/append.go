@@ -52,7 +52,14 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent, anch
 	}
 	var a *Anchor
 	if l.Anchors != "" && (anchored || r.Seq-last >= anchorRows || l.ms()-when >= anchorAge.Milliseconds()) {
-		a = &Anchor{At: l.ms(), Chain: chain, Seq: r.Seq, Hash: hash}
+		before, err := l.anchoredHere(ctx, tx)
+		if err != nil {
+			return e, nil, err
+		}
+		if err := l.remember(ctx, tx, r.Seq); err != nil {
+			return e, nil, err
+		}
+		a = &Anchor{After: before, At: l.ms(), Chain: chain, Seq: r.Seq, Hash: hash}
 		a.MAC = l.mac(*a)
 		last, when = a.Seq, a.At
 	}
@@ -113,6 +120,9 @@ func (l *Log) write(ctx context.Context, db *sql.DB, lasting bool, f func(*sql.T
 			_, err := tx.ExecContext(ctx, `update audit_head set anchored_at = anchored_at where id = 1`)
 			return err
 		})
+	}
+	if a != nil && err == nil && a.After > 0 {
+		err = l.owe(ctx, db, a.Chain, l.tail(), a.After)
 	}
 	if a != nil && err == nil {
 		err = l.keep(*a)

@@ -88,6 +88,9 @@ func (l *Log) writable(ctx context.Context) (*sql.DB, error) {
 	if err == nil {
 		err = broken
 	}
+	if err == nil {
+		err = l.usable()
+	}
 	return db, err
 }
 
@@ -142,6 +145,9 @@ func (l *Log) begin(ctx context.Context, db *sql.DB) error {
 	case fits != 1:
 		return cutroom.Errorf(cutroom.Precondition, "the audit does not end where its chain ends: somebody changed the database").
 			WithHint("`cutroom audit verify` names the rows; put a backup of the database back, or move it and audit.anchors away together")
+	}
+	if err := l.mend(ctx, db); err != nil {
+		return err
 	}
 	if err := l.policy(ctx, db); err != nil {
 		return err

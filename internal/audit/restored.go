@@ -44,6 +44,9 @@ func (l *Log) Restored(ctx context.Context, who cutroom.Principal) error {
 			last = max(last, a.Seq)
 		}
 	}
+	if err := l.rely(ctx, db, fit); err != nil {
+		return store.Fault(err)
+	}
 	detail := "from a backup"
 	if len(fit) < len(anchors) || len(bad) > 0 {
 		if err := l.setAside(fit); err != nil {

@@ -86,7 +86,7 @@ var tampering = []struct {
 	{"the head is ahead", []string{`update audit_head set seq = 14`}, "cut@13"},
 	{"the head is behind", []string{`update audit_head set seq = 11`}, "extra@12"},
 	{"the head has another hash", []string{`update audit_head set hash = 'x'`}, "head@12"},
-	{"the chain has another name", []string{`update audit_head set chain = 'other'`}, "foreign@0 changed@1"},
+	{"the chain has another name", []string{`update audit_head set chain = 'other'`}, "anchor@10 changed@1 foreign@0"},
 }
 
 // anchored is a log with 12 rows of which 5 and 10 are anchored.
@@ -229,15 +229,15 @@ func TestAnchorsAreChecked(t *testing.T) {
 			text []byte
 			want string
 		}{
-			"another seq":     {bytes.Replace(whole, []byte(`"seq":5`), []byte(`"seq":6`), 1), "foreign@0"},
-			"another hash":    {bytes.Replace(whole, []byte(`"hash":"`), []byte(`"hash":"0`), 1), "foreign@0"},
+			"another seq":     {bytes.Replace(whole, []byte(`"seq":5`), []byte(`"seq":6`), 1), "anchor@5 foreign@0"},
+			"another hash":    {bytes.Replace(whole, []byte(`"hash":"`), []byte(`"hash":"0`), 1), "foreign@0 anchor@5"},
 			"no anchor":       {append([]byte("{}\n"), whole...), "foreign@0"},
 			"no JSON":         {append([]byte("hello\n"), whole...), "foreign@0"},
 			"a long line":     {append(bytes.Repeat([]byte("x"), 200_000), append([]byte("\n"), whole...)...), "foreign@0"},
 			"cut by a crash":  {append(bytes.Clone(whole), lines[0][:40]...), ""},
 			"an empty line":   {append([]byte("\n"), whole...), ""},
-			"the newest gone": {lines[0], ""},
-			"empty":           {nil, ""},
+			"the newest gone": {lines[0], "anchor@10"},
+			"empty":           {nil, "anchor@10"},
 		} {
 			if err := os.WriteFile(l.Anchors, row.text, 0o600); err != nil {
 				t.Fatal(err)

@@ -53,7 +53,13 @@ func (l *Log) Verify(ctx context.Context, more ...Anchor) (Report, error) {
 	for _, n := range bad {
 		c.fault(0, FaultForeign, "line %d of the anchors is none", n)
 	}
+	if h.here, err = l.anchoredHere(ctx, db); err != nil {
+		return Report{}, store.Fault(err)
+	}
 	if err := l.follow(ctx, db, c, w, h.last()); err != nil {
+		return Report{}, store.Fault(err)
+	}
+	if err := l.lost(c, h, w); err != nil {
 		return Report{}, store.Fault(err)
 	}
 	return h.report(c, w)
@@ -65,6 +71,8 @@ type head struct {
 	seq         int64
 	rows        int64 // how many there are
 	most        int64 // the greatest seq of a row
+	anchored    int64 // the last anchored row, on whichever machine
+	here        int64 // … and on this one
 	gone        bool  // the database does not say
 }
 
@@ -74,9 +82,9 @@ func (h head) last() int64 { return max(h.seq, h.most) }
 func headOf(ctx context.Context, db *sql.DB) (head, error) {
 	var h head
 	var heads int64
-	err := db.QueryRowContext(ctx, `select coalesce(max(chain), ''), coalesce(max(hash), ''), coalesce(max(seq), 0), count(*),
+	err := db.QueryRowContext(ctx, `select coalesce(max(chain), ''), coalesce(max(hash), ''), coalesce(max(seq), 0), coalesce(max(anchored), 0), count(*),
 		(select count(*) from audit_event), (select coalesce(max(seq), 0) from audit_event) from audit_head where id = 1`).
-		Scan(&h.chain, &h.hash, &h.seq, &heads, &h.rows, &h.most)
+		Scan(&h.chain, &h.hash, &h.seq, &h.anchored, &heads, &h.rows, &h.most)
 	h.gone = heads == 0
 	return h, err
 }
