@@ -48,8 +48,21 @@ type origin struct {
 // maxAncestors bounds how far back a lineage goes; a chain of tools is short.
 const maxAncestors = 12
 
+// records are the recorded results that the caller may read: what was found out about a
+// medium is as much as the medium.
+type records struct {
+	*stage.Stage
+	may func(*stage.Result) error
+}
+
+// FindArtifact is that of the stage, without what the caller may not read.
+func (s *records) FindArtifact(ctx context.Context, digest cutroom.Digest) ([]stage.Found, error) {
+	all, err := s.Stage.FindArtifact(ctx, digest)
+	return slices.DeleteFunc(all, func(f stage.Found) bool { return s.may(f.Result) != nil }), err
+}
+
 // trace finds the origins of some content.
-func trace(ctx context.Context, s *stage.Stage, name string, digest cutroom.Digest, size int64) (lineage, error) {
+func trace(ctx context.Context, s *records, name string, digest cutroom.Digest, size int64) (lineage, error) {
 	doc := lineage{File: name, SHA256: digest, SizeBytes: size, Origins: []origin{}, Used: []string{}}
 	found, err := s.FindArtifact(ctx, digest)
 	if err != nil {
@@ -61,7 +74,7 @@ func trace(ctx context.Context, s *stage.Stage, name string, digest cutroom.Dige
 		doc.Origins = append(doc.Origins, o)
 	}
 	for r, err := range s.List(ctx) {
-		if err != nil {
+		if err != nil || s.may(r) != nil {
 			continue // what does not verify is no evidence; prune names it
 		}
 		if slices.ContainsFunc(r.Manifest.Sources, func(src stage.Source) bool { return src.SHA256 == digest }) {
@@ -78,7 +91,7 @@ func trace(ctx context.Context, s *stage.Stage, name string, digest cutroom.Dige
 	return doc, nil
 }
 
-func originOf(ctx context.Context, s *stage.Stage, r *stage.Result, depth int) origin {
+func originOf(ctx context.Context, s *records, r *stage.Result, depth int) origin {
 	m := r.Manifest
 	o := origin{
 		RunID: m.Invocation, Tool: m.Tool, ContractVersion: m.ContractVersion, Revision: m.Revision, Folder: r.Folder(),
@@ -96,7 +109,7 @@ func originOf(ctx context.Context, s *stage.Stage, r *stage.Result, depth int) o
 			break
 		}
 		parent, err := s.Find(ctx, string(id))
-		if err != nil { // pruned, or not verified: it cannot be vouched for
+		if err != nil || s.may(parent) != nil { // pruned, or not verified: it cannot be vouched for
 			o.MadeFrom = append(o.MadeFrom, origin{RunID: id, Tool: "no longer recorded", Sources: []stage.Source{}, Programs: map[string]string{}})
 			continue
 		}
@@ -108,7 +121,7 @@ func originOf(ctx context.Context, s *stage.Stage, r *stage.Result, depth int) o
 
 // makers are the results that made the files which r was made from: one tool's output
 // is the next one's input, and its content says so.
-func makers(ctx context.Context, s *stage.Stage, r *stage.Result, depth int) []origin {
+func makers(ctx context.Context, s *records, r *stage.Result, depth int) []origin {
 	var list []origin
 	for _, src := range r.Manifest.Sources {
 		if depth == 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cutroom"
+	"cutroom/internal/setup"
 	"cutroom/internal/stage"
 )
 
@@ -151,6 +153,12 @@ func some(list []string) []string {
 	return list
 }
 
+// records are those of the workspace that the caller may read.
+func (a *App) records(ctx context.Context, i *setup.Installation) *records {
+	who := a.principal()
+	return &records{Stage: i.Stage, may: func(r *stage.Result) error { return i.Engine.MayRecall(ctx, who, r) }}
+}
+
 func (a *App) provenanceCommand() *cobra.Command {
 	var form graphForm
 	cmd := &cobra.Command{
@@ -171,7 +179,7 @@ func (a *App) provenanceCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			doc, err := trace(cmd.Context(), i.Stage, args[0], digest, id.Size)
+			doc, err := trace(cmd.Context(), a.records(cmd.Context(), i), args[0], digest, id.Size)
 			if err != nil {
 				return err
 			}

@@ -37,6 +37,15 @@ func (e *Engine) statement(ctx context.Context, who cutroom.Principal, path stri
 	if len(found) == 0 {
 		return attestation.Statement{}, e.noOrigin(ctx, path, locator)
 	}
+	for _, f := range found { // of those that who may read, the oldest
+		if _, err = e.mayRecall(ctx, who, &f.Result.Manifest); err == nil {
+			found[0] = f
+			break
+		}
+	}
+	if err != nil {
+		return attestation.Statement{}, err
+	}
 	p, err := e.predicate(found[0])
 	if err != nil {
 		return attestation.Statement{}, err

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"cutroom"
+	"cutroom/internal/policy"
 	"cutroom/internal/stage"
 	"cutroom/internal/tool"
 )
@@ -375,6 +376,15 @@ func (k *call) openResult(ctx context.Context, run string) (*stage.Result, error
 		} else if err := k.mayRead(ctx, s); err != nil {
 			return nil, err
 		}
+	}
+	// Where the policy asks, it is the call that needs the approval; what it denies, no
+	// call reads by way of a record.
+	d, err := k.e.remember(ctx, k.Principal, &r.Manifest, sources)
+	if err == nil && d.Effect == policy.Deny {
+		err = closed(&r.Manifest, d)
+	}
+	if err != nil {
+		return nil, err
 	}
 	k.results[r.Manifest.Invocation] = r
 	k.parents = append(k.parents, r.Manifest.Invocation)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/policy"
 	"cutroom/internal/stage"
 )
 
@@ -20,17 +21,28 @@ type Recorded struct {
 }
 
 // Recorded finds a recorded result by its id, or the first digits of it, and checks
-// that who could open every source it came from now: an id is not a permission.
+// that who could open every source it came from now, and may by the policy: an id is not
+// a permission. Whatever comes of it is a row of the audit.
 func (e *Engine) Recorded(ctx context.Context, who cutroom.Principal, run string) (*Recorded, error) {
+	r, d, err := e.find(ctx, who, run)
+	err = e.Redact.Error(err)
+	e.noteRead(ctx, who, run, r, d, err)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// find returns the result also when who may not read it, for the row.
+func (e *Engine) find(ctx context.Context, who cutroom.Principal, run string) (*Recorded, policy.Decision, error) {
 	k := &call{Call: Call{Principal: who}, e: e, results: map[cutroom.Digest]*stage.Result{}}
 	r, err := k.openResult(ctx, run)
 	if err != nil {
-		return nil, e.Redact.Error(cutroom.AsError(err))
+		return nil, policy.Decision{}, err
 	}
-	if !e.lists(who, r.Manifest.Tool) {
-		return nil, cutroom.Errorf(cutroom.NotFound, "there is no recorded result %q", run)
-	}
-	return &Recorded{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, JSON: e.Redact.JSON(r.Manifest.Output), result: r, engine: e}, nil
+	found := &Recorded{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, JSON: e.Redact.JSON(r.Manifest.Output), result: r, engine: e}
+	d, err := e.mayRecall(ctx, who, &r.Manifest)
+	return found, d, err
 }
 
 // Answer is a recorded result as the call that made it was answered.
@@ -76,17 +88,21 @@ func (r *Recorded) Open(ctx context.Context, path string) (*os.File, error) {
 	return r.result.Open(ctx, path)
 }
 
-// Picture reads a recorded picture of at most max bytes.
+// Picture reads a recorded picture, of an answer that who just got, of at most max bytes.
 func (e *Engine) Picture(ctx context.Context, who cutroom.Principal, ref cutroom.ArtifactRef, max int64) ([]byte, error) {
 	run, path, ok := e.split(ref.RelativePath)
 	if !ok {
 		return nil, notEvidence(ref.RelativePath)
 	}
-	r, err := e.Recorded(ctx, who, run)
+	k := &call{Call: Call{Principal: who}, e: e, results: map[cutroom.Digest]*stage.Result{}}
+	found, err := k.openResult(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, e.Redact.Error(err)
 	}
-	f, err := r.Open(ctx, path)
+	if !e.lists(who, found.Manifest.Tool) {
+		return nil, notEvidence(ref.RelativePath)
+	}
+	f, err := (&Recorded{Run: found.Manifest.Invocation, result: found}).Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +127,10 @@ type Told struct {
 func (e *Engine) Newest(ctx context.Context, who cutroom.Principal, max int) []Told {
 	var all []Told
 	for r, err := range e.Stage.List(ctx) {
-		if err != nil || !e.lists(who, r.Manifest.Tool) {
+		if err != nil {
+			continue
+		}
+		if _, err := e.mayRecall(ctx, who, &r.Manifest); err != nil {
 			continue
 		}
 		t := Told{Run: r.Manifest.Invocation, Tool: r.Manifest.Tool, Created: r.Manifest.Created}

@@ -36,6 +36,26 @@ func Canonical(v any) ([]byte, error) {
 	return value, nil
 }
 
+// readTimes reads what exactTimes wrote.
+var readTimes = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, m *cutroom.Micros) error {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	*m = cutroom.Micros(n)
+	return err
+}))
+
+// Recall reads back a request in its canonical form, as the doors show it.
+func (t *Tool) Recall(canonical []byte) ([]byte, error) {
+	in := reflect.New(t.in).Interface()
+	if err := json.Unmarshal(canonical, in, readTimes); err != nil {
+		return nil, fmt.Errorf("a recorded request of %s: %w", t.Name, err)
+	}
+	return Encode(in)
+}
+
 // Encode writes an output as the doors show it: members in declared order, empty
 // lists as [], times in seconds.
 func Encode(v any) ([]byte, error) {
