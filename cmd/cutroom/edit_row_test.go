@@ -250,7 +250,7 @@ func TestALookShowsCaptionsInProportion(t *testing.T) {
 	heights := map[int]float64{}
 	for _, width := range []int{1920, 640} {
 		name := fmt.Sprintf("look%d.png", width)
-		must[review.LookOutput](w, "review.look", review.LookInput{Input: "out.mp4", At: []cutroom.Moment{"0.5"}, NoTime: true, Width: width, Writing: to(name)})
+		must[review.LookOutput](w, "review.look", review.LookInput{Input: "out.mp4", At: []cutroom.Moment{"0.5"}, NoTime: true, Width: width, Output: to(name).Output})
 		heights[width] = w.ink(name)
 	}
 	if a, b := heights[1920], heights[640]; a < 0.02 || math.Abs(a-b) > 0.006 {

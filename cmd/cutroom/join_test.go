@@ -29,7 +29,7 @@ func TestJoinMismatched(t *testing.T) {
 	}{
 		{edit.JoinInput{Inputs: []cutroom.InPath{base, other}, Transition: "none"}, 6, "320x240"},
 		{edit.JoinInput{Inputs: []cutroom.InPath{mute, base, portrait, other}, Transition: "wipeleft", Width: 640}, 10.5, "640x480"},
-		{edit.JoinInput{Inputs: []cutroom.InPath{other, base}, Duration: cutroom.Second / 4, Fit: "crop"}, 5.75, "640x360"},
+		{edit.JoinInput{Inputs: []cutroom.InPath{other, base}, Transition: "fade", Duration: cutroom.Second / 4, Fit: "crop"}, 5.75, "640x360"},
 		{edit.JoinInput{Inputs: []cutroom.InPath{base, base}, FPS: 29.97, Transition: "fadeblack", Writing: tool.Writing{Output: "x.mkv"}}, 7.5, "320x240"},
 	} {
 		if c.in.Output == "" {
@@ -68,7 +68,7 @@ func TestJoinAudio(t *testing.T) {
 		t.Errorf("%.1f dBFS, then %.1f", one, two)
 	}
 	cover := cutroom.InPath(w.copy(filepath.Join(cases, "b08_cover.mp3"), "cover.mp3"))
-	r = must[edit.JoinOutput](w, "edit.join", edit.JoinInput{Inputs: []cutroom.InPath{cover, a}, Duration: cutroom.Second / 4})
+	r = must[edit.JoinOutput](w, "edit.join", edit.JoinInput{Inputs: []cutroom.InPath{cover, a}, Transition: "fade", Duration: cutroom.Second / 4})
 	if d := describe(w, *r.File); r.Mode != "audio" || d.FirstVideo() != nil || math.Abs(r.Expected.Seconds()-3.75) > 0.05 {
 		t.Errorf("%s lasts %v s", *r.File, r.Expected)
 	}
@@ -84,7 +84,7 @@ func TestJoinRefuses(t *testing.T) {
 	for want, c := range map[string]edit.JoinInput{
 		"two inputs or more|at least 2": {Inputs: []cutroom.InPath{video}},
 		"audio among videos":            {Inputs: []cutroom.InPath{video, tone}},
-		"short.wav lasts 0.6 s":         {Inputs: []cutroom.InPath{tone, short}},
+		"short.wav lasts 0.6 s":         {Inputs: []cutroom.InPath{tone, short}, Transition: "fade"},
 		"silent: quiet.wav":             {Inputs: []cutroom.InPath{tone, quiet}, OnSilent: "fail"},
 		"without fit pad":               {Inputs: []cutroom.InPath{video, video}, Fit: "crop", PadColor: "red"},
 		"holds no video":                {Inputs: []cutroom.InPath{video, video}, Writing: tool.Writing{Output: "x.mp3"}},
@@ -95,7 +95,7 @@ func TestJoinRefuses(t *testing.T) {
 		}
 	}
 	r := must[edit.JoinOutput](w, "edit.join", edit.JoinInput{Inputs: []cutroom.InPath{tone, quiet}, OnSilent: "warn"})
-	if !slices.Equal(r.Silent, []string{"quiet.wav"}) || r.Expected != 3_500_000 {
+	if !slices.Equal(r.Silent, []string{"quiet.wav"}) || r.Expected != 4_000_000 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -92,7 +92,7 @@ func TestLookSheet(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
 	colours(t, filepath.Join(w.dir, "rgb.mp4"), "320x180")
-	r := w.look(t, review.LookInput{Input: "rgb.mp4", Tiles: "3x2", Width: 960, Writing: writing("sheet.png")})
+	r := w.look(t, review.LookInput{Input: "rgb.mp4", Tiles: "3x2", Width: 960, Output: writing("sheet.png").Output})
 	if r.Mode != "sheet" || len(r.Frames) != 6 || r.Frames[0].Time != 0 || r.Frames[5].Time != 2_900_000 || r.File == nil || *r.File != "sheet.png" {
 		t.Fatalf("%+v", r)
 	}
@@ -102,7 +102,7 @@ func TestLookSheet(t *testing.T) {
 	for i, want := range []color.RGBA{red, red, green, green, blue, blue} {
 		near(t, "sheet", img, cell*(i%3)+cell/2, row*(i/3)+row/3, want)
 	}
-	small := w.look(t, review.LookInput{Input: "rgb.mp4", Tiles: "3x2", Width: 960, NoTime: true, Writing: writing("bare.jpg")})
+	small := w.look(t, review.LookInput{Input: "rgb.mp4", Tiles: "3x2", Width: 960, NoTime: true, Output: writing("bare.jpg").Output})
 	if h := w.picture(t, "bare.jpg").Bounds().Dy(); h >= img.Bounds().Dy() || small.Pictures[0].Height != h {
 		t.Errorf("without times it is %d high, with them %d", h, img.Bounds().Dy())
 	}
@@ -115,7 +115,7 @@ func TestLookSafeArea(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
 	colours(t, filepath.Join(w.dir, "tall.mp4"), "540x960")
-	w.look(t, review.LookInput{Input: "tall.mp4", At: []cutroom.Moment{"1.5"}, Tiles: "4x3", Safe: "tiktok", Writing: writing("safe.png")})
+	w.look(t, review.LookInput{Input: "tall.mp4", At: []cutroom.Moment{"1.5"}, Tiles: "4x3", Safe: "tiktok", Output: writing("safe.png").Output})
 	img := w.picture(t, "safe.png")
 	dark := color.RGBA{0, 85, 0, 255}
 	for _, c := range []struct {
@@ -172,7 +172,7 @@ func TestLookCompare(t *testing.T) {
 	w := open(t, "")
 	colours(t, filepath.Join(w.dir, "rgb.mp4"), "320x180")
 	testenv.FFmpeg(t, "-i", filepath.Join(w.dir, "rgb.mp4"), "-vf", "negate", "-t", "2", "-c:v", "libx264", "-pix_fmt", "yuv444p", "-qp", "4", "-colorspace", "bt709", "-color_range", "tv", filepath.Join(w.dir, "after.mp4"))
-	r := w.look(t, review.LookInput{Input: "rgb.mp4", Compare: "after.mp4", At: []cutroom.Moment{"0.5", "1.5", "2.5"}, Tiles: "4x3", Writing: writing("pairs.jpg")})
+	r := w.look(t, review.LookInput{Input: "rgb.mp4", Compare: "after.mp4", At: []cutroom.Moment{"0.5", "1.5", "2.5"}, Tiles: "4x3", Output: writing("pairs.jpg").Output})
 	if r.Mode != "compare" || len(r.Pictures) != 1 || len(r.Frames) != 4 || r.Frames[1].File != "compare" || r.Frames[1].Time != 500_000 {
 		t.Fatalf("%+v", r)
 	}
@@ -200,7 +200,7 @@ func TestLookComparesWhatAnEditKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := review.LookInput{Input: "rgb.mp4", Compare: "end.mp4", EditMap: cutroom.Ref{Run: string(cut.Run)}, At: []cutroom.Moment{"0.5", "1.5", "2.5"}, Tiles: "4x3", Writing: writing("kept.png")}
+	in := review.LookInput{Input: "rgb.mp4", Compare: "end.mp4", EditMap: cutroom.Ref{Run: string(cut.Run)}, At: []cutroom.Moment{"0.5", "1.5", "2.5"}, Tiles: "4x3", Output: writing("kept.png").Output}
 	r := w.look(t, in)
 	if len(r.Frames) != 4 || r.Frames[0].Requested != 1_500_000 || r.Frames[1].Requested != 500_000 || !strings.Contains(strings.Join(r.Notes, " "), "0:00:00.500 was cut out") {
 		t.Fatalf("%+v", r)
@@ -242,7 +242,7 @@ func TestLookWaveform(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
 	testenv.FFmpeg(t, "-f", "lavfi", "-i", "aevalsrc='if(between(t,4,6),0,0.5*sin(2*PI*1000*t))':s=48000:d=10", filepath.Join(w.dir, "gap.wav"))
-	r := w.look(t, review.LookInput{Input: "gap.wav", Tiles: "4x3", Waveform: true, Width: 1048, Writing: writing("wave.png")})
+	r := w.look(t, review.LookInput{Input: "gap.wav", Tiles: "4x3", Waveform: true, Width: 1048, Output: writing("wave.png").Output})
 	if r.Mode != "waveform" || r.Loudness == nil || r.Loudness.Integrated == nil || math.Abs(*r.Loudness.Integrated+9.0) > 0.3 {
 		t.Fatalf("%+v", r)
 	}

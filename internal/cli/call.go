@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -168,5 +169,8 @@ func (a *App) showPlan(p *engine.Preview, c *calling) error {
 		return nil
 	}
 	a.printPlan(p)
+	if c.plan != "" {
+		fmt.Fprintf(a.Stdout, "wrote the plan  %s   (`cutroom apply` runs it)\n", clean(c.plan))
+	}
 	return nil
 }

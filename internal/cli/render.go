@@ -16,7 +16,7 @@ import (
 )
 
 // render prints an answer for people: a timeline and what bears on a question as
-// such, anything else as its members, one a line.
+// such, a written file summed up, anything else as its members, one a line.
 func (a *App) render(reply *engine.Reply) error {
 	var b bytes.Buffer
 	var err error
@@ -24,6 +24,8 @@ func (a *App) render(reply *engine.Reply) error {
 		w.write(&b)
 	} else if answer, ok := answerOf(reply.JSON); ok {
 		answer.write(&b)
+	} else if made, ok := writtenOf(reply); ok {
+		err = written(&b, made, reply)
 	} else {
 		err = readable(&b, reply.JSON)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -86,6 +87,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if at := strings.LastIndexByte(name, '-'); at > 0 && slices.Contains(names, name[at+1:]) { // --transition-duration for --duration
+			return e.withHint("did you mean --%s?", name[at+1:])
+		}
 		if near := tool.Nearest(name, names); near != "" && len(name) > 1 {
 			return e.withHint("did you mean --%s?", near)
 		}

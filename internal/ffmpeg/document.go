@@ -169,7 +169,7 @@ func (d *Document) AudioStream(n int) (*Stream, error) {
 	list := d.AudioStreams()
 	switch {
 	case len(list) == 0:
-		return nil, cutroom.Errorf(cutroom.Invalid, "the file has no audio stream").WithHint("give a file with sound, or a mode that uses pictures only")
+		return nil, cutroom.Errorf(cutroom.Invalid, "the file has no audio stream").WithHint("give a file with sound, or leave out what listens to it")
 	case n < 0 || n >= len(list):
 		return nil, cutroom.Errorf(cutroom.Invalid, "there is no audio stream %d: the file has %d", n, len(list)).WithHint("choose audio_stream 0 to %d", len(list)-1)
 	case !list[n].Decodable:

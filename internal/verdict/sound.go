@@ -106,12 +106,12 @@ func (j *judge) level() {
 	} else {
 		j.add(Row{
 			Check: "loudness", Value: number(*l.Integrated), Limit: number(lufs), Tolerance: tolerance, Unit: "LUFS", Op: "==", Kind: Judgement,
-			Reason: off(*l.Integrated - lufs), Fix: fmt.Sprintf("bring it to %g LUFS with measure.loudness", lufs),
+			Reason: off(*l.Integrated - lufs), Fix: fmt.Sprintf("write a file of %g LUFS with measure.loudness_apply: `cutroom loudness FILE --lufs %g -o OUT`", lufs, lufs),
 		}, math.Abs(*l.Integrated-lufs) > tolerance, Fail, asked[0])
 	}
 	j.add(Row{
 		Check: "true_peak", Value: number(*l.TruePeak), Limit: number(peak), Tolerance: peakTolerance, Unit: "dBTP", Op: "<=", Kind: Judgement,
-		Reason: "peaks distort when the platform encodes it again", Fix: fmt.Sprintf("lower it with measure.loudness, true peak %g", peak),
+		Reason: "peaks distort when the platform encodes it again", Fix: fmt.Sprintf("write a file whose peaks lie lower with measure.loudness_apply: `cutroom loudness FILE --tp %g -o OUT`", peak),
 	}, *l.TruePeak > peak+peakTolerance, Fail, asked[1])
 }
 

@@ -24,6 +24,7 @@ type cutting struct {
 	asked  []edl.Range // a zero end is the end of the recording
 	parts  []edl.Range // after snapping
 	moved  []SnappedEnd
+	notes  []string
 	job    *smartcut.Job
 	render *graph.Render
 	why    string // why the cut is encoded as a whole
@@ -141,10 +142,30 @@ func (c *cutting) plan() (tool.Plan, error) {
 	return p, err
 }
 
-// targets are times to snap to, and how sure they are where that can be said.
+// targets are what to snap to: spans of no length are moments. sure is how sure they
+// are where that can be said.
 type targets struct {
-	times []cutroom.Micros
+	spans []edl.Range
 	sure  float64 // 0–1
+}
+
+// moments are targets without length.
+func moments(times []cutroom.Micros, sure float64) targets {
+	t := targets{sure: sure}
+	for _, at := range times {
+		t.spans = append(t.spans, edl.Range{Start: at, End: at})
+	}
+	return t
+}
+
+// around are the places of the targets that are nearest to at: at itself inside of one.
+func (t targets) around(at cutroom.Micros) []cutroom.Micros {
+	var list []cutroom.Micros
+	for _, s := range t.spans {
+		list = append(list, min(max(at, s.Start), s.End))
+	}
+	slices.Sort(list)
+	return list
 }
 
 // measure is the run that finds what to snap to, and what it found; nil without snap.
@@ -153,19 +174,21 @@ func (c *cutting) measure() (m *ffmpeg.Measure, finish func() targets, err error
 	switch c.in.Snap {
 	case "scenes":
 		o.Scenes = true
-		finish = func() (t targets) {
+		finish = func() targets {
+			var times []cutroom.Micros
 			for _, s := range m.Signals().Video.Changes {
-				t.times = append(t.times, s.Seconds)
+				times = append(times, s.Seconds)
 			}
-			return targets{t.times, 1}
+			return moments(times, 1)
 		}
 	case "silence":
 		o.Silence = true
-		finish = func() (t targets) {
+		finish = func() targets {
+			t := targets{sure: 1}
 			for _, s := range m.Signals().Audio.Silence {
-				t.times = append(t.times, (s.StartSeconds+s.EndSeconds)/2)
+				t.spans = append(t.spans, edl.Range{Start: s.StartSeconds, End: s.EndSeconds})
 			}
-			return targets{t.times, 1}
+			return t
 		}
 	case "beats":
 		a, err := c.file.Media.AudioStream(0)
@@ -176,7 +199,7 @@ func (c *cutting) measure() (m *ffmpeg.Measure, finish func() targets, err error
 		o.Hear = on.Add
 		finish = func() targets {
 			b := rhythm.FindBeats(on.Envelope(m.Signals().StartSeconds), rhythm.BeatOptions{})
-			return targets{b.Times, b.Confidence}
+			return moments(b.Times, b.Confidence)
 		}
 	default:
 		return nil, nil, nil
@@ -202,27 +225,37 @@ func (c *cutting) snap(t targets) error {
 			within = 120_000
 		}
 	}
-	move := func(at *cutroom.Micros) {
-		if *at == 0 {
-			return
-		}
-		if s := rhythm.Snap([]cutroom.Micros{*at}, t.times, within)[0]; s.Moved && s.To != s.From {
-			c.moved = append(c.moved, SnappedEnd{s.From, s.To})
-			*at = s.To
-		}
-	}
 	for i := range c.parts {
 		p := c.parts[i]
 		n := len(c.moved)
-		move(&p.Start)
-		move(&p.End)
+		p.Start, p.End = c.move(p.Start, t, within), c.move(p.End, t, within)
 		if p.End > 0 && p.End <= p.Start { // both went to one place
 			c.moved = c.moved[:n]
+			c.notes = append(c.notes, fmt.Sprintf("part %d was not moved: snap would leave nothing of it", i+1))
 			continue
 		}
 		c.parts[i] = p
 	}
 	return nil
+}
+
+// move is where an end comes to lie; one that stays is a note. The recording's own ends
+// are 0, and stay.
+func (c *cutting) move(at cutroom.Micros, t targets, within cutroom.Micros) cutroom.Micros {
+	if at == 0 {
+		return at
+	}
+	what := map[string]string{"silence": "silence", "scenes": "change of scene", "beats": "beat"}[c.in.Snap]
+	s := rhythm.Snap([]cutroom.Micros{at}, t.around(at), within)[0]
+	switch {
+	case s.To != at:
+		c.moved = append(c.moved, SnappedEnd{at, s.To})
+	case s.Moved:
+		c.notes = append(c.notes, fmt.Sprintf("%s s was not moved: a %s is there already", at, what))
+	default:
+		c.notes = append(c.notes, fmt.Sprintf("%s s was not moved: no %s lies within %s s (snap_tolerance)", at, what, within))
+	}
+	return s.To
 }
 
 // cut plans the cut itself: by packets, and by encoding everything where that is asked
@@ -337,7 +370,7 @@ func (c *cutting) encoded(out *CutOutput) error {
 	for i, s := range res.Map.Segments {
 		part := CutSegment{Start: s.SourceStart, End: s.SourceEnd, Reason: c.why}
 		if i < len(c.parts) {
-			part.RequestedStart, part.RequestedEnd = c.parts[i].Start, c.end(c.parts[i])
+			part.RequestedStart, part.RequestedEnd = c.asked[i].Start, c.end(c.asked[i])
 		}
 		out.Segments = append(out.Segments, part)
 	}
@@ -358,7 +391,7 @@ func (c *cutting) copied(out *CutOutput) error {
 	for i, s := range res.Segments {
 		part := CutSegment{RequestedStart: s.Asked, RequestedEnd: s.End, Start: s.Start, End: s.End, Frames: s.Frames, Copied: s.Copied, Encoded: s.Encoded, Reason: s.Why}
 		if !merged {
-			part.RequestedStart, part.RequestedEnd = c.parts[i].Start, c.end(c.parts[i])
+			part.RequestedStart, part.RequestedEnd = c.asked[i].Start, c.end(c.asked[i])
 		}
 		out.Segments = append(out.Segments, part)
 		out.KeyframeSnapped = out.KeyframeSnapped || s.Start < s.Asked

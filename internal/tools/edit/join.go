@@ -15,10 +15,10 @@ import (
 var Join = tool.Add(Family, tool.Spec[JoinInput, JoinOutput]{
 	Name:        "edit.join",
 	Summary:     "Join videos or audio files, with transitions",
-	Description: "Put two or more videos one behind the other, or two or more audio files, with a transition or a plain cut. Clips of another size, rate, aspect or sound are brought to the first one's form (or the one asked for), and every clip's sound is made exactly as long as its picture; a clip without sound gets silence. Audio files with cover art are audio. A transition shows two clips at once, so the result lasts the sum less one transition for each seam. All inputs that do not fit are named at once. Inputs are given one by one: a list file would name files that were not granted.",
+	Description: "Put two or more videos one behind the other, or two or more audio files, with a plain cut or, when one is asked for, a transition. Clips of another size, rate, aspect or sound are brought to the first one's form (or the one asked for), and every clip's sound is made exactly as long as its picture; a clip without sound gets silence. Audio files with cover art are audio. A transition shows two clips at once, so the result lasts the sum less one transition for each seam. All inputs that do not fit are named at once. Inputs are given one by one: a list file would name files that were not granted.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
-	Revision:    2,
+	Revision:    3,
 	Short:       "join",
 	Timeout:     1800 * time.Second,
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
@@ -28,7 +28,7 @@ var Join = tool.Add(Family, tool.Spec[JoinInput, JoinOutput]{
 	CheckWith: []string{"measure.probe"},
 	Examples: []JoinInput{
 		{Inputs: []cutroom.InPath{"intro.mp4", "talk.mp4"}},
-		{Inputs: []cutroom.InPath{"intro.mp4", "talk.mp4", "outro.mp4"}, Transition: "none", Width: 1920, Height: 1080},
+		{Inputs: []cutroom.InPath{"intro.mp4", "talk.mp4", "outro.mp4"}, Transition: "fade", Width: 1920, Height: 1080},
 	},
 	Names:     nameJoined,
 	Plan:      planJoin,
@@ -38,8 +38,8 @@ var Join = tool.Add(Family, tool.Spec[JoinInput, JoinOutput]{
 // JoinInput is the request.
 type JoinInput struct {
 	Inputs     []cutroom.InPath `json:"inputs" min:"2" max:"200" doc:"The videos, or the audio files, in order."`
-	Transition string           `json:"transition,omitempty" enum:"fade,dissolve,wipeleft,wiperight,wipeup,wipedown,slideleft,slideright,circleopen,circleclose,fadeblack,fadewhite,smoothleft,smoothright,radial,none" default:"fade" doc:"How one clip becomes the next; the sound is cross-faded. none: a cut."`
-	Duration   cutroom.Micros   `json:"duration,omitempty" min:"0.04" max:"30" unit:"s" default:"0.5" doc:"Length of a transition, to the nearest whole frame. Every clip has to be longer than two of them."`
+	Transition string           `json:"transition,omitempty" enum:"fade,dissolve,wipeleft,wiperight,wipeup,wipedown,slideleft,slideright,circleopen,circleclose,fadeblack,fadewhite,smoothleft,smoothright,radial,none" default:"none" doc:"How one clip becomes the next; the sound is cross-faded. none: a plain cut."`
+	Duration   cutroom.Micros   `json:"duration,omitempty" min:"0.04" max:"30" unit:"s" doc:"Length of a transition, to the nearest whole frame; 0.5 without it. Every clip has to be longer than two of them. Needs transition."`
 	Width      int              `json:"width,omitempty" min:"16" max:"16384" unit:"px" doc:"Width of the frame; the first clip's without it."`
 	Height     int              `json:"height,omitempty" min:"16" max:"16384" unit:"px" doc:"Height of the frame; the first clip's without it."`
 	FPS        float64          `json:"fps,omitempty" min:"1" max:"240" unit:"1/s" doc:"Frame rate, exact as in edit.fit; the first clip's without it."`
@@ -60,6 +60,8 @@ func (in JoinInput) Validate() error {
 		return cutroom.Errorf(cutroom.Invalid, "a join needs two inputs or more").WithHint("name them in their order")
 	case in.PadColor != "" && in.Fit != "" && in.Fit != "pad":
 		return cutroom.Errorf(cutroom.Invalid, "pad_color is given without fit pad").WithHint("add fit pad, or leave pad_color out")
+	case in.Duration > 0 && (in.Transition == "" || in.Transition == "none"):
+		return cutroom.Errorf(cutroom.Invalid, "duration is the length of a transition, and none is asked for").WithHint("add transition fade, or leave duration out")
 	case in.Silence != nil && in.OnSilent == "":
 		return cutroom.Errorf(cutroom.Invalid, "silence_threshold is given without on_silent").WithHint("add on_silent, or leave silence_threshold out")
 	}
@@ -97,6 +99,9 @@ type JoinOutput struct {
 }
 
 func planJoin(f tool.Facts, in JoinInput) (tool.Plan, error) {
+	if in.Duration == 0 {
+		in.Duration = cutroom.Second / 2
+	}
 	j := joining{in: in, facts: f, answer: JoinOutput{Mode: "audio", Clips: len(in.Inputs), Transition: in.Transition}}
 	if err := j.open(); err != nil {
 		return tool.Plan{}, err

@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"cutroom"
 	"cutroom/internal/align"
@@ -192,7 +193,7 @@ func aligned(m align.Match, most cutroom.Micros) Alignment {
 		a.Reason = fmt.Sprintf("the best answer, %s s, lies beyond the accepted %s s", offset, most)
 	}
 	if !a.Matched {
-		a.Meaning = "no confident match: " + a.Reason
+		a.Meaning = "no confident match: " + strings.TrimPrefix(a.Reason, "no confident match: ")
 		return a
 	}
 	a.Offset, a.Inverted = &offset, m.Inverted

@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"cutroom"
@@ -44,6 +45,24 @@ func (st *applying) write() (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	return tool.Follow(st.render, st, func(tool.Results) (tool.Plan, error) { return st.measureAgain() })
+}
+
+// pictured refuses an output that looks like a video and would hold sound alone.
+func (st *applying) pictured() error {
+	ref, second := st.facts.Inputs[0], st.facts.Inputs[1]
+	suffix := strings.ToLower(filepath.Ext(string(st.in.Output)))
+	from := second
+	if st.in.ReplaceAudio {
+		from = ref
+	}
+	if from.Media.FirstVideo() != nil || !graph.HoldsPicture(st.target.Container) || suffix == ".m4a" || suffix == strings.ToLower(filepath.Ext(from.Name)) {
+		return nil
+	}
+	e := cutroom.Errorf(cutroom.Invalid, "%s has no picture: a %s file of it would hold sound alone", from.Text, suffix)
+	if ref.Media.FirstVideo() != nil {
+		return e.WithHint("add replace_audio to write the reference's picture with this sound, or give output the suffix of a sound file, such as .wav")
+	}
+	return e.WithHint("give output the suffix of a sound file, such as .wav")
 }
 
 // graph is the edit that puts the match into effect.

@@ -58,6 +58,23 @@ type LoudnessApplyOutput struct {
 	Result   *Leveled       `json:"result,omitempty" doc:"The track as it was written; absent where its loudness was not changed."`
 }
 
+// Brief says what the track was brought from and to.
+func (o *LoudnessApplyOutput) Brief() []string {
+	lines := []string{"before    " + o.Measured.brief()}
+	if o.Result != nil {
+		lines = append(lines, "after     "+o.Result.brief()+"; "+o.Result.Note)
+	}
+	return append(lines, fmt.Sprintf("target    %g LUFS, at most %g dBTP", o.Targets.LUFS, o.Targets.TP))
+}
+
+// brief is a track's loudness and peak in words.
+func (l Levels) brief() string {
+	if l.Integrated == nil || l.TruePeak == nil {
+		return "without a loudness: silent, or too short"
+	}
+	return fmt.Sprintf("%g LUFS, %g dBTP", *l.Integrated, *l.TruePeak)
+}
+
 // Leveled are the levels of the written track, and how they came about.
 type Leveled struct {
 	Levels

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -142,4 +143,16 @@ func readSilenceApply(_ tool.Facts, in SilenceApplyInput, r tool.Results) (Silen
 		out.List = &ref
 	}
 	return out, nil
+}
+
+// Brief says what was taken out.
+func (o *SilenceApplyOutput) Brief() []string {
+	lines := []string{fmt.Sprintf("removed   %s of %s s, below %g dBFS", o.Removed, o.Input, o.Threshold)}
+	for i, k := range o.Keep {
+		if i == 10 {
+			return append(lines, fmt.Sprintf("kept      and %d more parts, with --json", len(o.Keep)-i))
+		}
+		lines = append(lines, fmt.Sprintf("kept      %s – %s s", k[0], k[1]))
+	}
+	return lines
 }

@@ -14,7 +14,7 @@ var SyncApply = tool.Add(Family, tool.Spec[SyncApplyInput, SyncApplyOutput]{
 	Description: "Measure how a second recording of the same event lies to a reference, then write it so that both play together from zero; or write the reference with the second's sound in place of its own. Clock drift is corrected when asked. Without a confident match nothing is written. The written file is measured against the reference again before it is published.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
-	Revision:    1,
+	Revision:    2,
 	Timeout:     2 * time.Hour,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
 	CheckWith:   []string{"measure.sync", "measure.probe"},
@@ -76,6 +76,9 @@ func planSyncApply(f tool.Facts, in SyncApplyInput) (tool.Plan, error) {
 	}
 	st := &applying{aligning: script, facts: f, in: in}
 	if st.target, err = tool.Target(in.Output); err != nil {
+		return tool.Plan{}, err
+	}
+	if err := st.pictured(); err != nil {
 		return tool.Plan{}, err
 	}
 	plan, err := tool.Follow(script, st, func(tool.Results) (tool.Plan, error) { return st.write() })

@@ -32,18 +32,20 @@ var Look = tool.Add(Family, tool.Spec[LookInput, LookOutput]{
 
 // LookInput is the request.
 type LookInput struct {
-	Input    cutroom.InPath   `json:"input" doc:"The file: a video, a picture, or for waveform a recording."`
-	At       []cutroom.Moment `json:"at,omitempty" items:"..48" doc:"Show the frames that are on screen at these times, in place of a contact sheet."`
-	Tiles    string           `json:"tiles,omitempty" max:"16" default:"4x3" doc:"Columns and rows of the contact sheet. The first and the last frame are on it."`
-	Width    int              `json:"width,omitzero" min:"160" max:"4096" unit:"px" doc:"Width of a sheet, a pair or a waveform, 1280 without it; largest width of single frames, their own without it."`
-	Compare  cutroom.InPath   `json:"compare,omitempty" cli:"flag" doc:"A second file, shown to the right of the first at the same times: after beside before. Without at, four moments."`
-	EditMap  cutroom.Ref      `json:"edit_map,omitzero" cli:"flag" rare:"true" doc:"The run of the edit that made compare out of input: times are those of input, and each moment stands beside the edit's own."`
-	Safe     string           `json:"safe,omitempty" max:"40" doc:"A platform: what it draws its controls over is darkened, the safe rest framed in red."`
-	Waveform bool             `json:"waveform,omitempty" doc:"Show the sound instead: waveform, quiet spans and momentary loudness. It is decoded once."`
-	Ink      bool             `json:"ink,omitempty" rare:"true" doc:"Also count, for each frame that is shown, the pixels that differ from its commonest colour, in all of it and in each ninth: is the caption there?"`
-	NoTime   bool             `json:"no_timecode,omitempty" rare:"true" doc:"Leave the times beneath the pictures out."`
-	tool.Writing
-	Limits measure.Limits `json:"limits,omitzero" doc:"Bounds of this call."`
+	Input     cutroom.InPath   `json:"input" doc:"The file: a video, a picture, or for waveform a recording."`
+	At        []cutroom.Moment `json:"at,omitempty" items:"..48" doc:"Show the frames that are on screen at these times, in place of a contact sheet."`
+	Tiles     string           `json:"tiles,omitempty" max:"16" default:"4x3" doc:"Columns and rows of the contact sheet. The first and the last frame are on it."`
+	Width     int              `json:"width,omitzero" min:"160" max:"4096" unit:"px" doc:"Width of a sheet, a pair or a waveform, 1280 without it; largest width of single frames, their own without it."`
+	Compare   cutroom.InPath   `json:"compare,omitempty" cli:"flag" doc:"A second file, shown to the right of the first at the same times: after beside before. Without at, four moments."`
+	EditMap   cutroom.Ref      `json:"edit_map,omitzero" cli:"flag" rare:"true" doc:"The run of the edit that made compare out of input: times are those of input, and each moment stands beside the edit's own."`
+	Safe      string           `json:"safe,omitempty" max:"40" doc:"A platform: what it draws its controls over is darkened, the safe rest framed in red."`
+	Waveform  bool             `json:"waveform,omitempty" doc:"Show the sound instead: waveform, quiet spans and momentary loudness. It is decoded once."`
+	Ink       bool             `json:"ink,omitempty" rare:"true" doc:"Also count, for each frame that is shown, the pixels that differ from its commonest colour, in all of it and in each ninth: is the caption there?"`
+	NoTime    bool             `json:"no_timecode,omitempty" rare:"true" doc:"Leave the times beneath the pictures out."`
+	Output    cutroom.OutPath  `json:"output,omitempty" doc:"File to write the first picture to, .jpg or .png. Without it nothing is written beside the input: the pictures are in the recorded result alone."`
+	Overwrite bool             `json:"overwrite,omitempty" key:"-" doc:"Replace the output when it exists already."`
+	DryRun    bool             `json:"dry_run,omitempty" key:"-" cli:"-" doc:"Answer what would run; nothing runs and nothing is written."`
+	Limits    measure.Limits   `json:"limits,omitzero" doc:"Bounds of this call."`
 }
 
 // Validate refuses what contradicts itself.
@@ -74,6 +76,11 @@ func (in LookInput) Validate() error {
 }
 
 func (in LookInput) suffix() string { return strings.ToLower(path.Ext(string(in.Output))) }
+
+// Intent is what the call says about writing; without an output nothing is named.
+func (in LookInput) Intent() tool.Writing {
+	return tool.Writing{Output: in.Output, Overwrite: in.Overwrite, DryRun: in.DryRun}
+}
 
 // Bounds are the limits of the call.
 func (in LookInput) Bounds() tool.Bounds { return in.Limits.Bounds() }
