@@ -15,7 +15,20 @@ const (
 	AuditKeyRotated       AuditType = "key.rotated"       // a signing key was replaced
 	AuditOperationSettled AuditType = "operation.settled" // a person said what became of a call of unknown outcome
 	AuditRestored         AuditType = "database.restored" // the rows before this one come from a backup
+	AuditMigrated         AuditType = "database.migrated" // the database was brought to another schema by hand
 )
+
+// AuditTypes are the types of rows that occur.
+func AuditTypes() []string {
+	list := []string{}
+	for _, t := range []AuditType{
+		AuditInvoke, AuditApprovalDecided, AuditApprovalRevoked, AuditGrantChanged, AuditPolicyChanged,
+		AuditKeyRotated, AuditOperationSettled, AuditRestored, AuditMigrated,
+	} {
+		list = append(list, string(t))
+	}
+	return list
+}
 
 // What an audit row says of the end of a call, beside the codes of errors.
 const (

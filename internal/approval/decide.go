@@ -180,8 +180,8 @@ func (b *Book) close(ctx context.Context, who cutroom.Principal, id string, to c
 	return done.Approval, nil
 }
 
-// RevokeBefore takes back every request and approval that was decided or asked for up
-// to t, in every workspace. It returns how many.
+// RevokeBefore takes back every request, approval and grant that was decided, asked for
+// or made up to t, in every workspace. It returns how many.
 func (b *Book) RevokeBefore(ctx context.Context, who cutroom.Principal, t time.Time) (int64, error) {
 	if who.Role != cutroom.RoleOperator {
 		return 0, cutroom.Errorf(cutroom.Denied, "only the operator decides about approvals")
@@ -200,7 +200,15 @@ func (b *Book) RevokeBefore(ctx context.Context, who cutroom.Principal, t time.T
 		if err != nil {
 			return err
 		}
-		n, err = r.RowsAffected()
+		if n, err = r.RowsAffected(); err != nil {
+			return err
+		}
+		r, err = tx.ExecContext(ctx, `update automation_grant set revoked = $1 where revoked = 0 and created <= $2`, now.UnixMilli(), t.UnixMilli())
+		if err != nil {
+			return err
+		}
+		granted, err := r.RowsAffected()
+		n += granted
 		return errorsOf(err, tick(ctx, tx, now), b.note(ctx, tx, cutroom.AuditEvent{
 			Type: cutroom.AuditApprovalRevoked, Principal: who, Detail: fmt.Sprintf("%d, all up to %s", n, t.UTC().Format(time.RFC3339)),
 		}))

@@ -157,6 +157,10 @@ func (b *Book) grantFault(g *grantRow, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	floor, err := b.marks.floor()
+	if err != nil {
+		return "", err
+	}
 	switch {
 	case key == nil || g.signedBy != fingerprint(key):
 		return "was signed by another key", nil
@@ -164,7 +168,7 @@ func (b *Book) grantFault(g *grantRow, now time.Time) (string, error) {
 		return "is not as it was signed", nil
 	case g.Created.After(now):
 		return "was made in the future: the clock was set back", nil
-	case !g.Revoked.IsZero() || b.marks.used(g.ID):
+	case !g.Revoked.IsZero() || b.marks.used(g.ID) || !g.Created.After(floor):
 		return "was taken back", nil
 	case !now.Before(g.Expires):
 		return "expired", nil
@@ -270,8 +274,19 @@ func (b *Book) Grants(ctx context.Context, who cutroom.Principal) ([]cutroom.Gra
 	if err != nil {
 		return nil, store.Fault(err)
 	}
+	floor, err := b.marks.floor()
+	if err != nil {
+		return nil, err
+	}
 	list := []cutroom.Grant{}
 	for _, g := range rows {
+		// What was taken back stays so, whatever became of the row.
+		if g.Revoked.IsZero() && (b.marks.used(g.ID) || !g.Created.After(floor)) {
+			g.Revoked = g.Created
+			if floor.After(g.Created) {
+				g.Revoked = floor
+			}
+		}
 		list = append(list, g.Grant)
 	}
 	return list, nil

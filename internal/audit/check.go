@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"cutroom"
 )
 
 // What can be wrong with a chain.
@@ -45,6 +47,7 @@ type checker struct {
 	suspects []suspect
 	faults   []Fault
 	more     int
+	notes    []string // what is not wrong, and is to be known
 }
 
 // newChecker begins after a row: the one at seq, with that hash.
@@ -67,6 +70,9 @@ func (c *checker) next(r *row, hash string) error {
 		return err
 	}
 	c.rows++
+	if r.Type == string(cutroom.AuditRestored) && len(c.notes) < maxFaults {
+		c.notes = append(c.notes, fmt.Sprintf("row %d: restored at %s by %s, %s", r.Seq, at(r.At).Format("2006-01-02 15:04:05Z"), r.Principal, r.Detail))
+	}
 	if gap := r.Seq - c.seq - 1; gap > 0 {
 		c.missing(c.seq+1, r.Seq-1)
 		// What stood before is gone: the row is taken as it is.

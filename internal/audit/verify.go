@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"strings"
 
 	"cutroom"
 	"cutroom/internal/store"
@@ -22,6 +23,7 @@ type Report struct {
 	Newest  int64          `json:"newest_anchor"` // seq of the last one; rows after it can be cut off unseen by whoever can write the database
 	Faults  []Fault        `json:"faults"`
 	More    int            `json:"more_faults"` // that are not listed
+	Notes   []string       `json:"notes"`       // what is not wrong and is to be known: backups that were put back, with the rows that are gone since
 }
 
 // batch is how many rows are read at once. Between two batches others may write: rows
@@ -61,6 +63,9 @@ func (l *Log) Verify(ctx context.Context, more ...Anchor) (Report, error) {
 	}
 	if err := l.lost(c, h, w); err != nil {
 		return Report{}, store.Fault(err)
+	}
+	if aside := l.superseded(); len(aside) > 0 && len(c.notes) == 0 {
+		c.fault(0, FaultAnchor, "anchors were set aside (%s), but no row says that a backup was put back", strings.Join(aside, ", "))
 	}
 	return h.report(c, w)
 }
@@ -145,7 +150,7 @@ func (h head) report(c *checker, w *witness) (Report, error) {
 	w.end(c)
 	r := Report{
 		Chain: h.chain, Rows: c.rows, Last: c.seq, Hash: cutroom.Digest(c.stored), Anchors: w.compared, Newest: w.newest,
-		Faults: c.faults, More: c.more, Valid: len(c.faults) == 0,
+		Faults: c.faults, More: c.more, Valid: len(c.faults) == 0, Notes: append([]string{}, c.notes...),
 	}
 	if r.Faults == nil {
 		r.Faults = []Fault{}

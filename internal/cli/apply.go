@@ -24,7 +24,7 @@ func (a *App) applyCommand() *cobra.Command {
 	c := &calling{}
 	cmd := &cobra.Command{
 		Use: "apply FILE", Short: "Run a plan that --plan wrote, unless anything changed since", GroupID: groupTools, Args: exactly("FILE"),
-		Long: "Run a plan that --plan wrote. The inputs have to be the very files that it was made for, by their SHA-256, and the tool, its programs and its settings have to be the same: otherwise nothing runs.",
+		Long: "Run a plan that --plan wrote. The inputs have to be the very files that it was made for, by their SHA-256, and the tool, its arguments with the file that it writes, its programs and its settings have to be the same: otherwise nothing runs.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := a.readPlan(args[0])
 			if err != nil {
@@ -43,7 +43,7 @@ func (a *App) runPlan(ctx context.Context, plan planFile, c *calling) error {
 		return notAPlan()
 	}
 	// A plan is a dry run's own document: what ran dry then runs now.
-	c.planned = &engine.Planned{Run: run, Sources: plan.Sources}
+	c.planned = &engine.Planned{Run: run, Sources: plan.Sources, Request: plan.Request}
 	return a.invoke(ctx, plan.Tool, undry(plan.Input), a.principal(), c)
 }
 
@@ -67,7 +67,7 @@ func (a *App) readPlan(name string) (planFile, error) {
 	if err != nil {
 		return plan, err
 	}
-	if err := json.Unmarshal(raw, &plan); err != nil || plan.Preview == nil || plan.Tool == "" || plan.Sources == nil || len(plan.Input) == 0 {
+	if err := json.Unmarshal(raw, &plan); err != nil || plan.Preview == nil || plan.Tool == "" || plan.Sources == nil || plan.Request == "" || len(plan.Input) == 0 {
 		return plan, notAPlan()
 	}
 	if plan.PlanVersion != planVersion {

@@ -84,11 +84,7 @@ func (a *App) listApprovals(ctx context.Context, states []string, max int) error
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tWHO\tTOOL\tUNTIL\tWHY")
 	for _, r := range out.Approvals {
-		until := r.Expires
-		if t, err := time.Parse(time.RFC3339, r.Expires); err == nil {
-			until = t.Local().Format(time.DateTime)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", clean(r.ID), r.State, clean(r.Principal), clean(r.Tool), until, clean(r.Why))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", clean(r.ID), r.State, clean(r.Principal), clean(r.Tool), r.Expires, clean(r.Why))
 	}
 	return w.Flush()
 }
@@ -96,8 +92,8 @@ func (a *App) listApprovals(ctx context.Context, states []string, max int) error
 func (a *App) revokeCommand() *cobra.Command {
 	var before string
 	cmd := &cobra.Command{
-		Use: "revoke [ID]", Short: "Take an approval back, or all up to a time", Args: cobra.MaximumNArgs(1),
-		Long:    "Take back a request or an approval that was not used yet. With --before everything that was approved or asked for up to then, in every workspace, is taken back at once. What runs already goes on.",
+		Use: "revoke [ID]", Short: "Take an approval back, or all up to a time", Args: atMostOne("ID"),
+		Long:    "Take back a request or an approval that was not used yet. With --before everything that was approved or asked for up to then, in every workspace, is taken back at once, grants as well. What runs already goes on.\n\nIt takes no terminal: it can only narrow what is allowed.",
 		Example: "  cutroom approvals revoke k3v5q7x2m4n6p7ra\n  cutroom approvals revoke --before now",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.personOnly("taking approvals back"); err != nil {
@@ -156,6 +152,9 @@ func (a *App) passphraseCommand() *cobra.Command {
 	return cmd
 }
 
+// keyKept is what a no leaves behind.
+const keyKept = "the key and its passphrase are as they were; run `cutroom approvals passphrase` again to change them"
+
 func (a *App) setPassphrase(ctx context.Context, remove, reset bool) error {
 	t, err := a.person("setting the passphrase")
 	if err != nil {
@@ -168,7 +167,7 @@ func (a *App) setPassphrase(ctx context.Context, remove, reset bool) error {
 	keys := i.Approvals.Keys()
 	if reset {
 		fmt.Fprint(a.Stderr, "Nothing that was approved or granted before will count. Type yes: ")
-		if err := confirmed(t); err != nil {
+		if err := confirmed(t, keyKept); err != nil {
 			return err
 		}
 		if err := i.Approvals.Reset(ctx, a.principal()); err != nil {
@@ -181,15 +180,15 @@ func (a *App) setPassphrase(ctx context.Context, remove, reset bool) error {
 	}
 	var old, next []byte
 	if wrapped {
-		if old, err = a.passphrase(t, "Present passphrase: "); err != nil {
+		if old, err = a.passphrase(t, "Present passphrase: ", keyKept); err != nil {
 			return err
 		}
 	}
 	if !remove {
-		if next, err = a.passphrase(t, "New passphrase: "); err != nil {
+		if next, err = a.passphrase(t, "New passphrase: ", keyKept); err != nil {
 			return err
 		}
-		again, err := a.passphrase(t, "Once more: ")
+		again, err := a.passphrase(t, "Once more: ", keyKept)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,11 @@ func (a *App) approve(ctx context.Context, id string, life time.Duration) error 
 		return err
 	}
 	a.showSheet(request, sheet, wrapped)
-	seal, err := a.seal(t, i.Approvals, bound, who)
+	kept := "the request still waits: `cutroom approvals` lists it"
+	if request.State == cutroom.ApprovalDenied {
+		kept = "the request stays denied; `cutroom approve` still changes that"
+	}
+	seal, err := a.seal(t, i.Approvals, bound, who, kept)
 	if err != nil {
 		return err
 	}
@@ -134,20 +138,20 @@ func (a *App) person(what string) (*os.File, error) {
 const tries = 3
 
 // seal asks for the passphrase, or for a plain yes where none is set.
-func (a *App) seal(t *os.File, b *approval.Book, bound cutroom.Digest, who cutroom.Principal) (*approval.Seal, error) {
+func (a *App) seal(t *os.File, b *approval.Book, bound cutroom.Digest, who cutroom.Principal, kept string) (*approval.Seal, error) {
 	_, wrapped, err := b.Keys().Present()
 	if err != nil {
 		return nil, err
 	}
 	if !wrapped {
 		fmt.Fprint(a.Stderr, "Allow exactly this, once? Type yes: ")
-		if err := confirmed(t); err != nil {
+		if err := confirmed(t, kept); err != nil {
 			return nil, err
 		}
 		return b.Seal(nil, bound, who.Name)
 	}
 	for n := 1; ; n++ {
-		pass, err := a.passphrase(t, "Passphrase, to allow exactly this once: ")
+		pass, err := a.passphrase(t, "Passphrase, to allow exactly this once: ", kept)
 		if err != nil {
 			return nil, err
 		}
@@ -159,34 +163,35 @@ func (a *App) seal(t *os.File, b *approval.Book, bound cutroom.Digest, who cutro
 	}
 }
 
-// passphrase reads a line that the terminal does not show; an empty one is a no.
-func (a *App) passphrase(t *os.File, prompt string) ([]byte, error) {
+// passphrase reads a line that the terminal does not show; an empty one is a no, after
+// which things are as kept says.
+func (a *App) passphrase(t *os.File, prompt, kept string) ([]byte, error) {
 	fmt.Fprint(a.Stderr, prompt)
 	pass, err := term.ReadPassword(int(t.Fd()))
 	fmt.Fprintln(a.Stderr)
 	if err != nil || len(pass) == 0 {
-		return nil, notConfirmed(err)
+		return nil, notConfirmed(err, kept)
 	}
 	return pass, nil
 }
 
-// confirmed reads one line, which has to be yes.
-func confirmed(t *os.File) error {
+// confirmed reads one line, which has to be yes; else things are as kept says.
+func confirmed(t *os.File, kept string) error {
 	line, err := bufio.NewReader(t).ReadString('\n')
 	if strings.TrimSpace(line) != "yes" {
-		return notConfirmed(err)
+		return notConfirmed(err, kept)
 	}
 	return nil
 }
 
-func notConfirmed(cause error) error {
-	return cutroom.Errorf(cutroom.Canceled, "nothing was decided").WithHint("the request still waits: `cutroom approvals` lists it").WithCause(cause)
+func notConfirmed(cause error, kept string) error {
+	return cutroom.Errorf(cutroom.Canceled, "nothing was decided").WithHint("%s", kept).WithCause(cause)
 }
 
 func (a *App) denyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "deny ID", Short: "Refuse a call that waits for you", GroupID: groupProgram, Args: exactly("ID"),
-		Long: "Refuse a call. For a day the very same call is refused without asking again; `cutroom approve` still changes that.",
+		Long: "Refuse a call. For a day the very same call is refused without asking again; `cutroom approve` still changes that. It takes no terminal: it can only narrow what is allowed.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.personOnly("deciding"); err != nil {
 				return err

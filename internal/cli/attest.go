@@ -152,6 +152,10 @@ func (a *App) verifyAttestation(ctx context.Context, args []string, keyFile stri
 		return err
 	}
 	text, err := a.readInput(i, from, maxAttestation)
+	if e := cutroom.AsError(err); e != nil && e.Code == cutroom.NotFound && len(args) == 1 {
+		return cutroom.Errorf(cutroom.NotFound, "there is no attestation %q beside the file", from).
+			WithHint("name it behind --verify: `cutroom attest FILE --verify ATTESTATION`; `cutroom attest FILE` makes one where the file was made")
+	}
 	if err != nil {
 		return err
 	}

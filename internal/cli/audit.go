@@ -50,7 +50,7 @@ func (a *App) auditShowCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&in.Since, "since", "", "from this time on: RFC 3339, or how long ago, such as 90m, 2h or 3d")
 	f.StringVar(&in.Until, "until", "", "before this time, in the same forms")
-	f.StringVar(&in.Type, "type", "", "type of the rows, such as capability.invoke or approval.decided")
+	f.StringVar(&in.Type, "type", "", "type of the rows: "+strings.Join(cutroom.AuditTypes(), ", "))
 	f.StringVar(&in.Tool, "tool", "", "the tool, or a family such as 'edit.*'")
 	f.StringVar(&in.Principal, "principal", "", "name of who called")
 	f.StringVar(&in.Outcome, "outcome", "", "ok, unknown, or the code of an error such as denied")
@@ -79,7 +79,7 @@ func (a *App) showAudit(ctx context.Context, in any) error {
 			what = strings.TrimSpace(r.Type + " " + r.ToolID)
 		}
 		line := fmt.Sprintf("%6d  %s  %-8s  %-28s  %-16s", r.Seq, r.At, r.Principal, what, r.Outcome)
-		for _, part := range []string{strings.TrimSpace(r.Decision + " " + bracketed(r.Reason)), r.Detail, "run " + short16(r.RunID)} {
+		for _, part := range []string{r.allowed(), r.Detail, "run " + short16(r.RunID)} {
 			if part != "" && part != "run " {
 				line += "  " + part
 			}
@@ -90,6 +90,22 @@ func (a *App) showAudit(ctx context.Context, in any) error {
 		a.remark("there are more rows: --before %d", next)
 	}
 	return nil
+}
+
+// allowed is what was decided, why, and what a person had to do with it.
+func (r auditRow) allowed() string {
+	text := strings.TrimSpace(r.Decision + " " + bracketed(r.Reason))
+	switch {
+	case r.Grant != "" && r.Type == string(cutroom.AuditInvoke):
+		return "allowed by grant " + r.Grant + ": " + text
+	case r.Approval != "" && r.Type == string(cutroom.AuditInvoke):
+		return "allowed by approval " + r.Approval + ": " + text
+	case r.Grant != "":
+		return "grant " + r.Grant
+	case r.Approval != "":
+		return "approval " + r.Approval
+	}
+	return text
 }
 
 func bracketed(s string) string {
@@ -183,6 +199,9 @@ func (a *App) showReport(r audit.Report) error {
 		a.printJSON(r)
 		return nil
 	}
+	for _, n := range r.Notes {
+		fmt.Fprintln(a.Stdout, clean("note      "+n))
+	}
 	for _, f := range r.Faults {
 		place := fmt.Sprintf("row %d", f.Seq)
 		if f.Seq == 0 {
@@ -209,7 +228,7 @@ func (a *App) auditExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export", Short: "Write rows as JSON Lines that can be verified elsewhere", Args: noArgs,
 		Long: "Write rows as JSON Lines: a header, then each row with its hash. `cutroom audit verify FILE` checks such a file anywhere; how to do so without cutroom is in docs/authority.md.\n\n" +
-			"Nothing else is printed on standard output, also under --json. The exit code is 1 when the chain is not whole.",
+			"Without -o nothing else is printed on standard output, also under --json. The exit code is 1 when the chain is not whole.",
 		Example: "  cutroom audit export -o audit.jsonl\n  cutroom audit export --from 1000 --to 2000 | gzip > part.jsonl.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.personOnly("exporting the audit"); err != nil {
@@ -282,7 +301,15 @@ func (a *App) intoNew(name string, write func(io.Writer) error) error {
 		_ = os.Remove(path)
 		return err
 	}
-	return nil
+	if a.flags.json {
+		a.printJSON(struct {
+			Status cutroom.Status `json:"status"`
+			File   string         `json:"file"`
+		}{cutroom.Completed, name})
+		return nil
+	}
+	_, err = fmt.Fprintf(a.Stdout, "wrote  %s\n", clean(name))
+	return err
 }
 
 // noted does what a person asked for and writes it down: where nothing can be written
@@ -304,11 +331,20 @@ func (a *App) noted(ctx context.Context, what cutroom.AuditType, do func() (deta
 	}, nil)
 }
 
-// restored writes down that a backup was put back.
-func (a *App) restored(ctx context.Context) error {
+// restored writes down that a backup was put back, and takes back all that was decided
+// before: what the backup says of it may have been used or taken back since.
+func (a *App) restored(ctx context.Context, former audit.Anchor) error {
 	i, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
-	return i.Audit.Restored(ctx, a.principal())
+	if err := i.Audit.Restored(ctx, a.principal(), former); err != nil {
+		return err
+	}
+	now, err := a.moment("now")
+	if err != nil {
+		return err
+	}
+	_, err = i.Approvals.RevokeBefore(ctx, a.principal(), now)
+	return err
 }

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"cutroom"
+	"cutroom/internal/audit"
 	"cutroom/internal/setup"
 	"cutroom/internal/store"
 )
@@ -68,23 +70,56 @@ func (a *App) dbRestoreCommand() *cobra.Command {
 	var overwrite bool
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Put back what a backup holds", Args: exactly("FILE"),
-		Long: "Put what a backup holds into the database, which has to be empty, or is emptied with --overwrite. The whole backup is checked first; then all of it is there at once, or nothing has changed.\n\nWhat was approved, spent or done after the backup is not known any more: revoke open approvals if that matters.",
+		Long: "Put what a backup holds into the database, which has to be empty, or is emptied with --overwrite. The whole backup is checked first; then all of it is there at once, or nothing has changed.\n\nWhat was asked, done and written down after the backup is gone, so --overwrite takes a terminal and a yes. Whatever was approved or granted before the restore is void, since the backup does not know what was used or taken back. The audit gets a row that says which rows are gone; `cutroom audit verify` tells it from then on.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.personOnly("restoring the database"); err != nil {
 				return err
+			}
+			var former audit.Anchor
+			if overwrite {
+				var err error
+				if former, err = a.givenUp(cmd.Context(), args[0]); err != nil {
+					return err
+				}
 			}
 			c, err := setup.RestoreDatabase(cmd.Context(), a.options(), args[0], overwrite)
 			if err != nil {
 				return err
 			}
-			if err := a.restored(cmd.Context()); err != nil {
-				a.say("the audit does not know of the restore: %s", cutroom.AsError(err))
+			if err := a.restored(cmd.Context(), former); err != nil {
+				return cutroom.Errorf(cutroom.AsError(err).Code, "the backup is back, but that could not be written down or what was approved could not be taken back: %s", cutroom.AsError(err).Msg).
+					WithCause(err).WithHint("repeat the command once that is mended")
 			}
 			return a.showContents("restored", args[0], c)
 		},
 	}
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace what the database holds")
 	return cmd
+}
+
+// givenUp has a person at a terminal agree that what the database holds is given up, and
+// returns the end of its audit; the zero one where that cannot be read.
+func (a *App) givenUp(ctx context.Context, file string) (audit.Anchor, error) {
+	t, err := a.person("replacing what the database holds")
+	if err != nil {
+		return audit.Anchor{}, err
+	}
+	i, err := a.open(ctx)
+	if err != nil {
+		return audit.Anchor{}, err
+	}
+	var former audit.Anchor
+	if i.HasDatabase() {
+		if former, err = i.Audit.Latest(ctx); err != nil {
+			a.say("the present audit cannot be read: %s", cutroom.AsError(err).Msg)
+			former = audit.Anchor{}
+		}
+	}
+	a.say("%s replaces all that the database holds: jobs, requests and audit rows since that backup are gone.", file)
+	a.say("Whatever was approved or granted before now is void. The audit keeps a row that says so (its last row is %d now).", former.Seq)
+	a.say("`cutroom db backup NEWFILE` keeps what is there.")
+	fmt.Fprint(a.Stderr, "Replace it? Type yes: ")
+	return former, confirmed(t, "the database is as it was")
 }
 
 func (a *App) dbMigrateCommand() *cobra.Command {
@@ -107,6 +142,14 @@ func (a *App) dbMigrateCommand() *cobra.Command {
 			c, err := setup.MigrateDatabase(cmd.Context(), a.options(), to)
 			if err != nil {
 				return err
+			}
+			// On the way down the row would bring the schema up again.
+			if c.Newest && c.From != c.To {
+				if err := a.noted(cmd.Context(), cutroom.AuditMigrated, func() (string, error) {
+					return fmt.Sprintf("schema %d to %d", c.From, c.To), nil
+				}); err != nil {
+					return err
+				}
 			}
 			if a.flags.json {
 				a.printJSON(struct {

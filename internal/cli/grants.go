@@ -57,6 +57,7 @@ func (a *App) grantsCommand() *cobra.Command {
 		a.grantAddCommand(),
 		&cobra.Command{
 			Use: "revoke ID", Short: "Take a grant back", Args: exactly("ID"),
+			Long: "Take a grant back. It takes no terminal: it can only narrow what is allowed.",
 			RunE: func(cmd *cobra.Command, args []string) error {
 				if err := a.personOnly("taking a grant back"); err != nil {
 					return err
@@ -136,10 +137,10 @@ func boundsText(g grantDocument) string {
 
 func (a *App) grantAddCommand() *cobra.Command {
 	var g cutroom.Grant
-	var life duration
+	life := duration(time.Hour)
 	cmd := &cobra.Command{
-		Use: "add TOOL...", Short: "Allow calls within bounds", Args: cobra.MinimumNArgs(1),
-		Long: "Allow calls of tools (globs over their ids) in this workspace. It takes a terminal and, once one is set, your passphrase.",
+		Use: "add TOOL...", Short: "Allow calls within bounds", Args: first("TOOL"),
+		Long: "Allow calls of tools (globs over their ids) in this workspace, for an hour unless --for says otherwise. It takes a terminal and, once one is set, your passphrase.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g.Tools = args
 			return a.addGrant(cmd.Context(), g, time.Duration(life))
@@ -153,10 +154,12 @@ func (a *App) grantAddCommand() *cobra.Command {
 	f.StringSliceVar(&g.Origins, "origin", nil, "network origins that a call may reach, such as https://media.example.com (default: none)")
 	f.Int64Var(&g.MaxBytes, "max-bytes", 0, "most bytes that one call may bring in over the network")
 	f.Int64Var(&g.Uses, "uses", 1, "how many calls in all")
-	f.Var(&life, "for", "how long the grant holds, such as 8h (at most 2160h)")
-	_ = cmd.MarkFlagRequired("for")
+	f.Var(&life, "for", "how long the grant holds, such as 8h; at most 2160h (default: 1h)")
 	return cmd
 }
+
+// notGranted is what a no leaves behind.
+const notGranted = "no grant was made: `cutroom grants` lists those that hold"
 
 func (a *App) addGrant(ctx context.Context, g cutroom.Grant, life time.Duration) error {
 	t, err := a.person("granting")
@@ -175,13 +178,13 @@ func (a *App) addGrant(ctx context.Context, g cutroom.Grant, life time.Duration)
 	a.say("%s may call %s %d times in the next %s, without asking: %s", g.Principal, strings.Join(g.Tools, ", "), g.Uses, life, boundsText(documentOf(g)))
 	var pass []byte
 	if wrapped {
-		if pass, err = a.passphrase(t, "Passphrase, to allow that: "); err != nil {
+		if pass, err = a.passphrase(t, "Passphrase, to allow that: ", notGranted); err != nil {
 			return err
 		}
 	} else {
 		a.say("%s", boundary)
 		fmt.Fprint(a.Stderr, "Allow that? Type yes: ")
-		if err := confirmed(t); err != nil {
+		if err := confirmed(t, notGranted); err != nil {
 			return err
 		}
 	}

@@ -50,8 +50,11 @@ func (c cleaner) Write(b []byte) (int, error) {
 func (a *App) setupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "setup", Short: "Find and record the programs and models that the tools run", GroupID: groupProgram, Args: noArgs,
+		Long: "Find and record the programs and models that the tools run: nothing else is run later. An agent may do so where nothing is recorded yet; to record others in their place is for a person.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, err := setup.Setup(cmd.Context(), a.options(), func(line string) {
+			o := a.options()
+			o.First = a.principal().Role == cutroom.RoleAgent
+			report, err := setup.Setup(cmd.Context(), o, func(line string) {
 				for l := range strings.Lines(line) {
 					a.remark("%s", strings.TrimRight(l, "\n"))
 				}

@@ -25,6 +25,8 @@ type auditRow struct {
 	Reason    string `json:"reason"`
 	Outcome   string `json:"outcome"`
 	RunID     string `json:"run_id"`
+	Approval  string `json:"approval_id"`
+	Grant     string `json:"grant_id"`
 	Detail    string `json:"detail"`
 }
 

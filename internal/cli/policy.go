@@ -136,8 +136,8 @@ func (a *App) policyExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explain TOOL [MEMBER=VALUE]…", Short: "Say whether a call would be allowed, which rule decides, and what would have to change",
 		Long: "Ask every guard as the call would be asked, and run nothing. The input is given as members (limits.max_frames=8; a value that is JSON is read as such) or as a JSON document with --input. " +
-			"Paths are relative to the workspace. The exit code is 0 when the call is allowed, else 4.",
-		Example: "  cutroom policy explain edit.export input=talk.mp4 preset=youtube output=out/talk.mp4 --as agent\n  cutroom policy explain video.probe --input request.json",
+			"Paths are relative to the workspace. The exit code is 0 when the call is allowed, 4 when the rules or a ceiling refuse it or ask, and that of the call when it is refused before the rules, such as 2 for an input that is not there.",
+		Example: "  cutroom policy explain edit.export input=talk.mp4 preset=youtube output=talk_youtube.mp4 --as agent\n  cutroom policy explain video.probe --input request.json",
 		Args:    first("TOOL"), ValidArgsFunction: a.completeTools,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i, err := a.open(cmd.Context())
@@ -153,7 +153,9 @@ func (a *App) policyExplainCommand() *cobra.Command {
 				return err
 			}
 			v := i.Engine.Explain(cmd.Context(), engine.Call{Tool: args[0], Input: input, Principal: who})
-			if v.Policy == nil || v.Policy.Effect != policy.Allow {
+			if refusal := v.Refusal(); refusal != nil {
+				a.exit = refusal.Code.Facts().Exit
+			} else if v.Answer != string(policy.Allow) {
 				a.exit = cutroom.Denied.Facts().Exit
 			}
 			if a.flags.json {
@@ -232,15 +234,11 @@ func (a *App) members(file, id string, args []string) ([]byte, error) {
 // printVerdict says what would become of a call.
 func (a *App) printVerdict(v *engine.Verdict) {
 	out := func(format string, args ...any) { fmt.Fprintln(a.Stdout, clean(fmt.Sprintf(format, args...))) }
-	for _, g := range v.Guards {
-		if !g.Passes {
-			out("refused before the rules: %s: %s", g.Error.Code, g.Error.Message)
-			if g.Error.Hint != "" {
-				out("  %s", g.Error.Hint)
-			}
+	if e := v.Refusal(); e != nil {
+		out("refused before the rules: %s: %s", e.Code, e.Message)
+		if e.Hint != "" {
+			out("  %s", e.Hint)
 		}
-	}
-	if v.Policy == nil {
 		return
 	}
 	x := v.Policy

@@ -104,5 +104,5 @@ func (e *Engine) noOrigin(ctx context.Context, path, locator string) error {
 		}
 	}
 	return cutroom.Errorf(cutroom.NotFound, "no recorded result made the bytes of %q", path).
-		WithHint("run it from the workspace where the file was made, or name that with --root")
+		WithHint("when the file was changed since it was made, attest it as it was written or make it again; else run this from the workspace where it was made, or name that with --root")
 }

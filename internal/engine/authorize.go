@@ -71,7 +71,7 @@ func (k *call) authorize(ctx context.Context) error {
 		k.asks = d.Reason
 	default:
 		return cutroom.Errorf(cutroom.Denied, "%s: %s", k.tool.Name, d.Reason).
-			WithHint("`cutroom policy explain %s` says which rule decides", k.tool.Name)
+			WithHint("%s", k.explained())
 	}
 	if err := k.tool.Available(k.in); err != nil {
 		return err

@@ -268,7 +268,7 @@ func TestPlansRunAsPlannedOrNotAtAll(t *testing.T) {
 		t.Errorf("a dry run ran")
 	}
 	apply := func() error {
-		_, err := m.Invoke(t.Context(), Call{Tool: "engine.deliver_test", Input: []byte(input), Principal: cutroom.Operator, Planned: &Planned{Run: dry.Run, Sources: dry.Plan.Sources}})
+		_, err := m.Invoke(t.Context(), Call{Tool: "engine.deliver_test", Input: []byte(input), Principal: cutroom.Operator, Planned: &Planned{Run: dry.Run, Sources: dry.Plan.Sources, Request: dry.Plan.Request}})
 		return err
 	}
 	m.write("a.mp4", "changed")
@@ -278,6 +278,14 @@ func TestPlansRunAsPlannedOrNotAtAll(t *testing.T) {
 	m.write("a.mp4", "content")
 	if err := apply(); err != nil || m.read("b.mp4") != "made" {
 		t.Errorf("%v, %q", err, m.read("b.mp4"))
+	}
+	overwritten := input
+	input = strings.Replace(input, "b.mp4", "c.mp4", 1)
+	if e := cutroom.AsError(apply()); e == nil || e.Code != cutroom.Conflict || !strings.Contains(e.Msg, "an argument is another") {
+		t.Errorf("another output: %v", e)
+	}
+	if input == overwritten {
+		t.Error("the output was not changed")
 	}
 	input = `{"input":"a.mp4","output":"c.mp4","text":"more"}`
 	if e := cutroom.AsError(apply()); e == nil || e.Code != cutroom.Conflict {

@@ -103,6 +103,7 @@ type Call struct {
 type Planned struct {
 	Run     cutroom.Digest
 	Sources []PlannedSource
+	Request cutroom.Digest // of all arguments, paths of outputs as well; "" compares only what Run is made of
 }
 
 // PlannedSource is one input of a plan.

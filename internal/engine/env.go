@@ -155,8 +155,9 @@ type Preview struct {
 	Status  cutroom.Status  `json:"status"`
 	Tool    string          `json:"tool"`
 	Run     string          `json:"run"`
-	Input   json.RawMessage `json:"input"`   // as the call gave it
-	Sources []PlannedSource `json:"sources"` // with their whole hashes
+	Input   json.RawMessage `json:"input"`          // as the call gave it
+	Request cutroom.Digest  `json:"request_sha256"` // of all arguments, with the paths of outputs
+	Sources []PlannedSource `json:"sources"`        // with their whole hashes
 	Steps   []PreviewStep   `json:"steps"`
 	// Commands are the steps as command lines: inputs as they lie in the workspace, and
 	// <measured> where an earlier step supplies a value.
@@ -188,7 +189,7 @@ type PreviewStep struct {
 // preview answers a dry run.
 func (k *call) preview() error {
 	p := &Preview{
-		Status: cutroom.Completed, Tool: k.tool.Name, Run: string(k.name.Invocation), Input: k.Input, Sources: k.planned(),
+		Status: cutroom.Completed, Tool: k.tool.Name, Run: string(k.name.Invocation), Input: k.Input, Request: k.requestDigest(), Sources: k.planned(),
 		Steps: []PreviewStep{}, Commands: []string{}, DryRun: true, Calls: k.tool.Calls,
 	}
 	for _, o := range k.outlets {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -85,7 +86,25 @@ func (k *call) asPlanned() error {
 		return cutroom.Errorf(cutroom.Conflict, "the call is not the one that was planned: its tool, its programs or its settings changed since").
 			WithHint("make a new plan with --plan")
 	}
+	if k.Planned.Request != "" && k.requestDigest() != k.Planned.Request {
+		return cutroom.Errorf(cutroom.Conflict, "the call is not the one that was planned: an argument is another, such as the file that is written").
+			WithHint("make a new plan with --plan")
+	}
 	return nil
+}
+
+// requestDigest is of all arguments of the call, a wish for a dry run apart.
+func (k *call) requestDigest() cutroom.Digest {
+	text, err := tool.Canonical(k.in)
+	var members map[string]json.RawMessage
+	if err != nil || json.Unmarshal(text, &members) != nil {
+		return k.inputDigest()
+	}
+	delete(members, "dry_run")
+	if text, err = tool.Canonical(members); err != nil {
+		return k.inputDigest()
+	}
+	return cutroom.DigestOf(text)
 }
 
 // planned is what this call would be planned for.

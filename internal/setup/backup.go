@@ -55,6 +55,9 @@ func RestoreDatabase(ctx context.Context, o Options, path string, overwrite bool
 	return store.Restore(ctx, at, f, overwrite, job.Migration())
 }
 
+// HasDatabase says whether there may be a database already, without making one.
+func (i *Installation) HasDatabase() bool { return i.database.exists() }
+
 // MigrateDatabase brings the database to a schema; see [store.Migrate].
 func MigrateDatabase(ctx context.Context, o Options, to int64) (store.Change, error) {
 	at, err := findDatabase(o)

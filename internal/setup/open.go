@@ -33,6 +33,7 @@ type Options struct {
 	Log      *slog.Logger
 	Debug    io.Writer // what programs say on standard error; nil drops it
 	Now      func() time.Time
+	First    bool // of setup: nothing that is recorded may be replaced
 }
 
 // Installation is what a door works with.

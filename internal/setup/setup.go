@@ -60,6 +60,10 @@ func Setup(ctx context.Context, o Options, say func(string)) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Lstat(s.toolchain()); o.First && err == nil {
+		return nil, cutroom.Errorf(cutroom.Denied, "recording other programs in place of those that are recorded is for a person").
+			WithHint("ask the operator to run `cutroom setup` in a terminal of their own")
+	}
 	for _, dir := range []string{s.folders.State, s.folders.Config} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, stateFault(s, fmt.Errorf("make %s: %w", dir, err))

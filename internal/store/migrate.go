@@ -17,7 +17,10 @@ const (
 )
 
 // Change is what a migration did.
-type Change struct{ From, To int64 }
+type Change struct {
+	From, To int64
+	Newest   bool // To is the schema of this version
+}
 
 // Migrate brings the database at place to a schema, up or down; more are its other
 // migrations, which it gets with the newest. On the way down what only the newer
@@ -51,12 +54,12 @@ func move(ctx context.Context, b base, db *sql.DB, to int64, more []Migration) (
 		to = all[max(slices.Index(all, have)-1, 0)]
 	}
 	if !slices.Contains(all, to) || to == have && to == 0 {
-		return Change{have, have}, cutroom.Errorf(cutroom.Invalid, "there is no schema to go to").WithHint("this version knows %v, where 0 is an empty database; this one has %d", all, have)
+		return Change{From: have, To: have}, cutroom.Errorf(cutroom.Invalid, "there is no schema to go to").WithHint("this version knows %v, where 0 is an empty database; this one has %d", all, have)
 	}
 	if to == newest {
-		return Change{have, to}, update(ctx, b, db, more)
+		return Change{have, to, true}, update(ctx, b, db, more)
 	}
-	return Change{have, to}, lower(ctx, b, db, to)
+	return Change{From: have, To: to}, lower(ctx, b, db, to)
 }
 
 // lower brings a database to a schema that is not the newest, and takes its stamp away.

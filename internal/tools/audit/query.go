@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ var Query = tool.Add(Family, tool.Spec[QueryInput, QueryOutput]{
 type QueryInput struct {
 	Since     string `json:"since,omitempty" max:"40" doc:"From this time on: RFC 3339 such as 2026-05-01T12:00:00Z, or how long ago, such as 90m, 2h or 3d."`
 	Until     string `json:"until,omitempty" max:"40" doc:"Before this time, in the same forms."`
-	Type      string `json:"type,omitempty" max:"100" doc:"Type of the rows, such as capability.invoke or approval.decided."`
+	Type      string `json:"type,omitempty" max:"100" doc:"Type of the rows: capability.invoke, approval.decided, approval.revoked, grant.changed, policy.changed, key.rotated, operation.settled, database.restored or database.migrated."`
 	Tool      string `json:"tool,omitempty" max:"100" doc:"The tool, or a family such as edit.*"`
 	Principal string `json:"principal,omitempty" max:"100" doc:"Name of who called."`
 	Outcome   string `json:"outcome,omitempty" max:"40" doc:"ok, unknown, or the code of an error such as denied or needs_approval."`
@@ -38,12 +39,15 @@ type QueryInput struct {
 	Max       int    `json:"max,omitzero" min:"1" max:"200" default:"50" doc:"Most rows."`
 }
 
-// Validate checks the times.
+// Validate checks the times and the type.
 func (q QueryInput) Validate() error {
 	for _, t := range []struct{ name, text string }{{"since", q.Since}, {"until", q.Until}} {
 		if _, err := when(t.text, time.Time{}); err != nil {
 			return cutroom.Errorf(cutroom.Invalid, "%s: %q is neither a time as in RFC 3339 nor a length of time such as 2h or 3d", t.name, t.text)
 		}
+	}
+	if q.Type != "" && !slices.Contains(cutroom.AuditTypes(), q.Type) {
+		return cutroom.Errorf(cutroom.Invalid, "no rows have the type %q", q.Type).WithHint("the types are %s", strings.Join(cutroom.AuditTypes(), ", "))
 	}
 	return nil
 }
