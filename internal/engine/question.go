@@ -49,7 +49,9 @@ func (k *call) question(context.Context) (policy.Request, error) {
 		q.Outputs = append(q.Outputs, k.e.real(filepath.Join(o.root, o.rel)))
 	}
 	var err error
-	if q.Arguments, err = tool.Encode(k.in); err != nil {
+	spelled := reflect.New(reflect.TypeOf(k.in)).Elem()
+	spelled.Set(k.e.spell(reflect.ValueOf(k.in)))
+	if q.Arguments, err = tool.Encode(spelled.Interface()); err != nil {
 		return q, err
 	}
 	q.Origins = k.origins()
@@ -98,19 +100,83 @@ func (e *Engine) path(text, locator string) string {
 	if !filepath.IsAbs(p) {
 		p = filepath.Join(e.Workspace, filepath.FromSlash(p))
 	}
-	return p
+	return e.real(p)
 }
 
-// real is an absolute path with the links on its way followed, when it lies neither in
-// the workspace nor beneath a root: there, no link is ever followed.
+// real is an absolute path with the links on its way followed, in the workspace's own
+// spelling when it lies there: beneath the workspace no link is ever followed.
 func (e *Engine) real(path string) string {
-	if within(e.Workspace, path) || slices.ContainsFunc(e.Roots, func(r string) bool { return within(r, path) }) {
+	if within(e.Workspace, path) {
 		return path
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path
+	}
+	path = filepath.Join(dir, filepath.Base(path))
+	if root, err := filepath.EvalSymlinks(e.Workspace); err == nil && within(root, path) {
+		rel, _ := filepath.Rel(root, path)
+		return filepath.Join(e.Workspace, rel)
 	}
 	return path
+}
+
+// spell is an input as the policy sees it: each path in the one spelling that it has, so
+// that a rule on it cannot be passed by another. That is relative to the workspace, or
+// absolute when it lies elsewhere.
+func (e *Engine) spell(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			p := reflect.New(v.Type().Elem())
+			p.Elem().Set(e.spell(v.Elem()))
+			out.Set(p)
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			for i := range v.Len() {
+				s.Index(i).Set(e.spell(v.Index(i)))
+			}
+			out.Set(s)
+		}
+	case reflect.Struct:
+		if s, ok := v.Interface().(cutroom.Source); ok {
+			if s.Kind == cutroom.LocalFile {
+				s.Value = e.spelling(s.Value)
+			}
+			out.Set(reflect.ValueOf(s))
+			break
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				out.Field(i).Set(e.spell(v.Field(i)))
+			}
+		}
+	case reflect.String:
+		switch v.Interface().(type) {
+		case cutroom.InPath, cutroom.OutPath:
+			out.SetString(e.spelling(v.String()))
+		}
+	}
+	return out
+}
+
+func (e *Engine) spelling(text string) string {
+	if text == "" {
+		return ""
+	}
+	p := filepath.FromSlash(text)
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(e.Workspace, p)
+	}
+	p = e.real(filepath.Clean(p))
+	if rel, err := filepath.Rel(e.Workspace, p); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return p
 }
 
 // origins are the hosts that the input names, in the form of an origin (RFC 6454).

@@ -29,8 +29,29 @@ func (v *facts) absolute(path string) string {
 	return filepath.Clean(path)
 }
 
-func (v *facts) beneathAny(folders []string, path string) bool {
-	return slices.ContainsFunc(folders, func(f string) bool { return beneath(v.absolute(f), v.absolute(path)) })
+// beneathAny says whether a path lies in one of the folders. With leads a folder that is
+// a link counts for where it leads as well: so it does where that makes the answer
+// stricter, since a link in the workspace is made by whoever may write there.
+func (v *facts) beneathAny(folders []string, path string, leads bool) bool {
+	at := v.absolute(path)
+	return slices.ContainsFunc(folders, func(f string) bool {
+		f = v.absolute(f)
+		return beneath(f, at) || leads && beneath(v.leads(f), at)
+	})
+}
+
+// leads is where a folder lies with the links on its way followed, now; in the
+// workspace's own spelling when that is there.
+func (v *facts) leads(folder string) string {
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return folder
+	}
+	if root, err := filepath.EvalSymlinks(v.root); err == nil && beneath(root, real) {
+		rel, _ := filepath.Rel(root, real)
+		return filepath.Join(v.root, rel)
+	}
+	return real
 }
 
 // beneath says whether an absolute path is folder or lies in it, by its spelling.

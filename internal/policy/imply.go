@@ -50,13 +50,13 @@ func (m matcher) root(in, out, wantIn, wantOut []string) bool {
 
 // allBeneath says whether each folder lies in one of the others.
 func (m matcher) allBeneath(folders, others []string) bool {
-	return !slices.ContainsFunc(folders, func(f string) bool { return !m.v.beneathAny(others, f) })
+	return !slices.ContainsFunc(folders, func(f string) bool { return !m.v.beneathAny(others, f, false) })
 }
 
 // apart says whether no folder of one list shares a file with one of the other.
 func (m matcher) apart(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(f string) bool {
-		return m.v.beneathAny(b, f) || slices.ContainsFunc(b, func(g string) bool { return m.v.beneathAny([]string{f}, g) })
+		return m.v.beneathAny(b, f, false) || slices.ContainsFunc(b, func(g string) bool { return m.v.beneathAny([]string{f}, g, false) })
 	})
 }
 
@@ -82,7 +82,7 @@ func (m matcher) condition(has, want *Where) bool {
 		return false
 	}
 	if values := has.values(); values != nil && !has.Not {
-		return !slices.ContainsFunc(values, func(x Value) bool { return want.test(m.v, x.node()) != Yes })
+		return !slices.ContainsFunc(values, func(x Value) bool { return want.test(m.v, x.node(), false) != Yes })
 	}
 	if has.Not != want.Not {
 		return false
@@ -184,7 +184,7 @@ func (w *Where) excludes(v *facts, o *Where, sure bool) bool {
 	case w.Present != nil && !*w.Present:
 		return o.Present == nil || *o.Present
 	case w.values() != nil && !w.Not && o.Present == nil:
-		return !slices.ContainsFunc(w.values(), func(x Value) bool { return o.test(v, x.node()) != No })
+		return !slices.ContainsFunc(w.values(), func(x Value) bool { return o.test(v, x.node(), false) != No })
 	case sure && w.AtLeast != nil && o.AtMost != nil && !w.Not && !o.Not:
 		x, y := w.AtLeast.node().rational(), o.AtMost.node().rational()
 		return x != nil && y != nil && x.Cmp(y) > 0

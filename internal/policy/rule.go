@@ -188,7 +188,7 @@ func (r *Rule) tryRoots(v *facts, visit func(condition) bool) bool {
 			if paths[i] == "" {
 				return Unknown
 			}
-			return known(v.beneathAny(folders, paths[i]) == inside)
+			return known(v.beneathAny(folders, paths[i], (r.Effect != Allow) == inside) == inside)
 		})
 		return visit(condition{name, holds, list(folders), func() string { return some(v.shown(paths)) }})
 	}
@@ -202,7 +202,7 @@ func (r *Rule) tryWhere(v *facts, visit func(condition) bool) bool {
 		found := v.arguments().find(w.At)
 		holds := known((len(found) > 0) == (w.Present != nil && *w.Present))
 		if w.Present == nil {
-			holds = r.each(len(found), func(i int) Answer { return w.test(v, found[i]) })
+			holds = r.each(len(found), func(i int) Answer { return w.test(v, found[i], (r.Effect != Allow) != w.Not) })
 		}
 		if !visit(condition{"where " + w.At, holds, w.String, func() string { return shownNodes(found) }}) {
 			return false

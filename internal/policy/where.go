@@ -34,15 +34,15 @@ func (v Value) node() *node { return parse([]byte(v)) }
 
 // test says whether one value meets the condition. A value that the test does not
 // understand is unknown: it may mean anything.
-func (w *Where) test(v *facts, n *node) Answer {
-	a := w.plain(v, n)
+func (w *Where) test(v *facts, n *node, leads bool) Answer {
+	a := w.plain(v, n, leads)
 	if !w.Not || a == Unknown {
 		return a
 	}
 	return known(a == No)
 }
 
-func (w *Where) plain(v *facts, n *node) Answer {
+func (w *Where) plain(v *facts, n *node, leads bool) Answer {
 	switch {
 	case w.Equals != nil:
 		return known(same(n, w.Equals.node()))
@@ -66,7 +66,7 @@ func (w *Where) plain(v *facts, n *node) Answer {
 		if n.kind != textNode || strings.ContainsRune(n.text, 0) {
 			return Unknown
 		}
-		return known(v.beneathAny(w.Beneath, n.text))
+		return known(v.beneathAny(w.Beneath, n.text, leads))
 	}
 	return Unknown
 }
