@@ -158,3 +158,29 @@ func TestGrantIsChecked(t *testing.T) {
 		t.Error("any life is taken")
 	}
 }
+
+// TestGrantsAreTakenBackWithTheRest: what was granted up to a time is void from then on,
+// also when the row is set back, and the list says so.
+func TestGrantsAreTakenBackWithTheRest(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		g, err := d.Grant(t.Context(), cutroom.Operator, nil, standing(), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _, err := d.Find(t.Context(), covered()); err != nil || p.ID != g.ID {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		if n, err := d.RevokeBefore(t.Context(), cutroom.Operator, d.Now()); err != nil || n != 1 {
+			t.Fatalf("%d, %v", n, err)
+		}
+		d.exec(`update automation_grant set revoked = 0 where id = $1`, g.ID) // as a backup would
+		if p, _, err := d.Find(t.Context(), covered()); err != nil || p.ID != "" {
+			t.Errorf("it allows: %+v, %v", p, err)
+		}
+		list, err := d.Grants(t.Context(), cutroom.Operator)
+		if err != nil || len(list) != 1 || list[0].Revoked.IsZero() {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -104,5 +105,42 @@ func eachText(t *testing.T, visit func(at, text string)) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestWrongArgumentsAreTheCallersFault: no number of words is an internal fault, and no
+// flag is demanded by the library, whose complaint would be one.
+func TestWrongArgumentsAreTheCallersFault(t *testing.T) {
+	t.Parallel()
+	families := tools.Families()
+	registry, err := tool.NewRegistry(families...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	var each func(*cobra.Command)
+	each = func(cmd *cobra.Command) {
+		for _, n := range []int{0, 1, 9} {
+			err := cmd.ValidateArgs(strings.Fields(strings.Repeat("w ", n)))
+			if err == nil {
+				continue
+			}
+			refused++
+			if _, ok := errors.AsType[usageError](err); !ok {
+				t.Errorf("%s with %d words: %v", cmd.CommandPath(), n, err)
+			}
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, ok := f.Annotations[cobra.BashCompOneRequiredFlag]; ok {
+				t.Errorf("%s demands --%s by itself", cmd.CommandPath(), f.Name)
+			}
+		})
+		for _, c := range cmd.Commands() {
+			each(c)
+		}
+	}
+	each((&App{Families: families, registry: registry}).root())
+	if refused < 20 {
+		t.Errorf("only %d were refused", refused)
 	}
 }

@@ -70,6 +70,9 @@ func (a *App) strict(root *cobra.Command) {
 			}
 		case "completion":
 			c.Args, c.RunE = a.unknownCommand, a.help
+			for _, shell := range c.Commands() {
+				shell.Args = noArgs
+			}
 		}
 	}
 }
