@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cutroom"
+	"cutroom/internal/config"
 	"cutroom/internal/redact"
 	"cutroom/internal/setup"
 	"cutroom/internal/tool"
@@ -40,6 +41,7 @@ type App struct {
 	flags    globals
 	out      *output
 	registry *tool.Registry
+	serving  bool // the operator said which workspace, in the configuration of the host
 	opened   *setup.Installation
 	exit     int
 }
@@ -132,8 +134,30 @@ func (a *App) open(ctx context.Context) (*setup.Installation, error) {
 	i, err := setup.Open(ctx, setup.Options{
 		Dir: a.Dir, Root: a.flags.root, Stage: a.flags.stage, Registry: a.registry, Redact: a.Redact, Log: a.log(), Now: a.Now,
 	})
+	if err == nil && !a.serving && a.principal().Role == cutroom.RoleAgent {
+		if err = a.ownWorkspace(i); err != nil {
+			return nil, errors.Join(err, i.Close())
+		}
+	}
 	a.opened = i
 	return i, err
+}
+
+// ownWorkspace refuses an agent's --root that is not in the workspace where it is, nor
+// beneath a folder that the operator's file lists: what relative rules mean and what may
+// be read at all hangs on the workspace.
+func (a *App) ownWorkspace(i *setup.Installation) error {
+	if a.flags.root == "" {
+		return nil
+	}
+	asked := resolved(i.Workspace)
+	for _, folder := range append([]string{config.FindWorkspace(a.Dir)}, i.Config.Roots...) {
+		if inside(resolved(folder), asked) {
+			return nil
+		}
+	}
+	return cutroom.Errorf(cutroom.Denied, "--root %q is outside the workspace", short(a.flags.root)).
+		WithHint("run from a folder of that workspace, or have the operator list it under roots in cutroom.yaml")
 }
 
 // wantsJSON reads --json out of a command line that may not parse.

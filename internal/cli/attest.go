@@ -76,7 +76,7 @@ func (a *App) attest(ctx context.Context, file, output string) error {
 	if who.Role == cutroom.RoleAgent && output != "" && output != "-" {
 		return cutroom.Errorf(cutroom.Denied, "an agent's attestation lies beside its file").WithHint("leave --output away, or name - for standard output")
 	}
-	path, err := paths{dir: a.Dir, root: i.Workspace, agent: who.Role == cutroom.RoleAgent}.convert(file)
+	path, err := paths{dir: a.Dir, root: i.Workspace, roots: i.Config.Roots, agent: who.Role == cutroom.RoleAgent}.convert(file)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (a *App) verifyingKeys(i *setup.Installation, file string) ([]attestation.P
 
 // openInput opens a file that a caller named, as every tool's input is opened.
 func (a *App) openInput(i *setup.Installation, name string) (*os.File, error) {
-	p := paths{dir: a.Dir, root: i.Workspace, agent: a.principal().Role == cutroom.RoleAgent}
+	p := paths{dir: a.Dir, root: i.Workspace, roots: i.Config.Roots, agent: a.principal().Role == cutroom.RoleAgent}
 	path, err := p.convert(name)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func (a *App) toolCommand(t *tool.Tool, parent, name string, loose bool) *cobra.
 			return err
 		}
 		who := a.principal()
-		r := reader{paths: paths{dir: a.Dir, root: i.Workspace, agent: who.Role == cutroom.RoleAgent}, stdin: a.Stdin, loose: loose}
+		r := reader{paths: paths{dir: a.Dir, root: i.Workspace, roots: i.Config.Roots, agent: who.Role == cutroom.RoleAgent}, stdin: a.Stdin, loose: loose}
 		call := b
 		if apply.asked(cmd) {
 			call = apply.binding

@@ -55,7 +55,7 @@ func (a *App) remap(ctx context.Context, run, file string, m remapping) error {
 	if err != nil {
 		return err
 	}
-	p := paths{dir: a.Dir, root: i.Workspace, agent: a.principal().Role == cutroom.RoleAgent}
+	p := paths{dir: a.Dir, root: i.Workspace, roots: i.Config.Roots, agent: a.principal().Role == cutroom.RoleAgent}
 	for _, name := range []string{file, m.output} {
 		if name == "" {
 			continue

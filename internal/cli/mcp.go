@@ -71,6 +71,7 @@ func (a *App) serveMCP(ctx context.Context, m MCP, tokenFile, as string) error {
 	if a.MCP == nil {
 		return cutroom.Errorf(cutroom.Unavailable, "this program has no MCP server")
 	}
+	a.serving = true
 	i, err := a.open(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,7 @@ type paths struct {
 	dir   string // current folder, absolute
 	root  string // workspace, absolute
 	agent bool
+	roots []string // further folders that an agent may read
 }
 
 // convert turns the word of a caller into a path for the engine.
@@ -35,11 +37,17 @@ func (p paths) convert(text string) (string, error) {
 			}
 		}
 	}
-	if p.agent {
+	if p.agent && !slices.ContainsFunc(p.roots, func(r string) bool { return inside(r, path) }) {
 		return "", cutroom.Errorf(cutroom.Denied, "%q is outside the workspace", text).
 			WithHint("copy the file into the workspace, or run from a folder that holds it")
 	}
 	return path, nil
+}
+
+// inside says whether an absolute path is a folder or lies in it, by its spelling.
+func inside(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func (p paths) absolute(text string) string {
