@@ -77,7 +77,7 @@ func (a *App) toolCommand(t *tool.Tool, parent, name string, loose bool) *cobra.
 		if err != nil {
 			return err
 		}
-		return a.invoke(cmd.Context(), call.tool.Name, input, who, c)
+		return call.inWords(a.invoke(cmd.Context(), call.tool.Name, input, who, c), cmd.CommandPath())
 	}
 	return cmd
 }

@@ -280,7 +280,7 @@ func (r reader) scalar(p tool.Param, name, text string) (any, error) {
 	case tool.ParamTime:
 		if _, err := cutroom.ParseMicros(text); err != nil {
 			if _, label := cutroom.ParseMoment(text); label != nil {
-				return nil, usagef("%s: %s", name, err).withHint("write 12.5, 1:02.5 or 00:01:02.500")
+				return nil, usagef("%s: %s", name, err).withHint("write 12.5, 1:02.5 or 00:01:02.500; a place in a recording can be a timecode too, such as 00:01:02:12")
 			}
 		}
 		return text, nil

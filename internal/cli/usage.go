@@ -69,7 +69,11 @@ func (a *App) unknownCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	e := usagef("`%s` has no command %q", cmd.CommandPath(), short(args[0]))
-	if near := tool.Nearest(args[0], names); near != "" {
+	near := anotherWord(args[0])
+	if !slices.Contains(names, near) {
+		near = tool.Nearest(args[0], names)
+	}
+	if near != "" {
 		return e.withHint("did you mean `%s %s`?", cmd.CommandPath(), near)
 	}
 	return e.withHint("`%s --help` lists the commands", cmd.CommandPath())
@@ -82,8 +86,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	case *pflag.NotExistError:
 		name := err.GetSpecifiedName()
 		e := usagef("`%s` has no flag --%s", cmd.CommandPath(), short(name))
-		if len(name) == 1 {
+		if word := err.GetSpecifiedShortnames(); len(name) == 1 {
 			e = usagef("`%s` has no flag -%s", cmd.CommandPath(), name)
+			if strings.Contains(word, ".") { // a file
+				return e.withHint("a file whose name begins with - is written ./-%s, or stands behind --", short(word))
+			}
 		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -95,9 +102,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return e.withHint("`%s --help` lists the flags", cmd.CommandPath())
 	case *pflag.ValueRequiredError:
-		return usagef("the flag --%s needs a value", err.GetSpecifiedName())
+		return usagef("the flag --%s needs a value", err.GetSpecifiedName()).withHint("`%s --help` says what it takes", cmd.CommandPath())
 	case *pflag.InvalidValueError:
-		return usagef("--%s: %s", err.GetFlag().Name, reason(err.Unwrap()))
+		return usagef("--%s: %s", err.GetFlag().Name, reason(err.Unwrap())).withHint("`%s --help` says what it takes", cmd.CommandPath())
 	case *pflag.InvalidSyntaxError:
 		return usagef("%q is not a flag", short(err.GetSpecifiedFlag()))
 	}

@@ -42,7 +42,7 @@ func (in CutInput) parts(d *ffmpeg.Document) ([]edl.Range, error) {
 		}
 		if list, err = edl.ParseCuts(strings.Join(in.Segments, "\n"), d.Moment); err != nil {
 			e := cutroom.AsError(err)
-			return nil, cutroom.Errorf(cutroom.Invalid, "%s", strings.Replace(e.Msg, "line ", "segment ", 1)).WithHint("write each segment as START-END, such as 10-25.5 or 00:00:10-00:00:25.5")
+			return nil, cutroom.Errorf(cutroom.Invalid, "%s", strings.Replace(e.Msg, "line ", "segment ", 1)).WithHint("write each segment as START-END, such as 10-25.5 or 00:00:10-00:00:25.5; each is given for itself: the flag is repeated")
 		}
 	} else if list[0], err = in.part(d); err != nil {
 		return nil, err

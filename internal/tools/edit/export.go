@@ -62,7 +62,7 @@ func (in ExportInput) Validate() error {
 		return nil
 	}
 	if in.Preset == "" {
-		return cutroom.Errorf(cutroom.Invalid, "no preset is given").WithHint("name one with preset; list shows them")
+		return cutroom.Errorf(cutroom.Invalid, "no preset is given").WithHint("name one with preset, or ask with list what there is")
 	}
 	p, err := platform.PresetOf(in.Preset)
 	if err != nil {
