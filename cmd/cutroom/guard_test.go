@@ -53,7 +53,7 @@ func doors(t *testing.T, w *workspace) []door {
 		}},
 		{"plan", func(t *testing.T, id, input string) cutroom.Code {
 			plan := filepath.Join(t.TempDir(), "plan.json")
-			text := `{"plan_version":1,"tool":"` + id + `","run":"` + string(cutroom.DigestOf(nil)) + `","sources":[],"input":` + input + `}`
+			text := `{"plan_version":1,"tool":"` + id + `","run":"` + string(cutroom.DigestOf(nil)) + `","request_sha256":"` + string(cutroom.DigestOf(nil)) + `","sources":[],"input":` + input + `}`
 			if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
