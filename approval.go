@@ -115,4 +115,5 @@ type Grant struct {
 	Expires   time.Time
 	Revoked   time.Time // zero: not
 	By        string
+	Fault     string // why it allows nothing, such as "is not as it was signed"; "" while it is live; set where grants are listed
 }

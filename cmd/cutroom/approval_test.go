@@ -159,7 +159,7 @@ func TestForgedApprovals(t *testing.T) {
 		{"other file there", "for another file at an output", func(a *asking, _ cutroom.Approval) {
 			put(a.t, filepath.Join(a.dir, "out.mp4"), "another file")
 		}},
-		{"other principal", "for another principal", func(a *asking, _ cutroom.Approval) {
+		{"other principal", "needs a person", func(a *asking, _ cutroom.Approval) {
 			a.call.Principal = cutroom.Principal{Name: "somebody", Role: cutroom.RoleAgent}
 		}},
 		{"expired", "expired at ", func(a *asking, _ cutroom.Approval) { a.now = a.now.Add(time.Hour) }},

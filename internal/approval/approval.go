@@ -78,6 +78,41 @@ func (b *Book) life(network bool) time.Duration {
 	return b.Life
 }
 
+// unlock returns the signing key. It is made only where nothing was ever signed.
+func (b *Book) unlock(ctx context.Context, passphrase []byte) (*Signer, error) {
+	if err := b.Lost(ctx); err != nil {
+		return nil, err
+	}
+	return b.keys.Unlock(passphrase)
+}
+
+// Lost is an error when there is no signing key although the database knows that there
+// was one: whoever takes it away does not get one without a passphrase in its place. A
+// team's database knows the keys of all its machines, and is not asked: what lies beside
+// the key is.
+func (b *Book) Lost(ctx context.Context) error {
+	if present, _, err := b.keys.Present(); present || err != nil {
+		return err
+	}
+	db, err := b.Open(ctx)
+	if err != nil {
+		return err
+	}
+	if store.DialectOf(db) != store.SQLite {
+		return nil
+	}
+	var signed int
+	err = db.QueryRowContext(ctx, `select (select count(*) from approval where signed_by <> '' and state = $1) + (select count(*) from automation_grant where revoked = 0)`,
+		string(cutroom.ApprovalApproved)).Scan(&signed)
+	if err != nil {
+		return store.Fault(err)
+	}
+	if present, _, err := b.keys.Present(); signed > 0 && !present { // another process may have made it just now
+		return errorsOf(err, lostKey())
+	}
+	return nil
+}
+
 // verifier returns the key that signatures are checked with, nil when nothing was
 // ever signed here.
 func (b *Book) verifier() (ed25519.PublicKey, error) {

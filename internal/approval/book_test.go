@@ -389,7 +389,7 @@ func TestDecisionsAreNoted(t *testing.T) {
 		}
 		want := []string{
 			"approval.decided approved for agent", "approval.revoked revoked for agent", "approval.decided denied for agent",
-			"grant.changed made for agent, 2 calls", "grant.changed taken back", "approval.revoked 0, all up to 2027-01-15T08:00:00Z",
+			"grant.changed made for agent, 2 calls", "grant.changed taken back", "approval.revoked 0, 0 grants among them, all up to 2027-01-15T08:00:00Z",
 		}
 		if !slices.Equal(notes, want) {
 			t.Errorf("%q", notes)

@@ -22,7 +22,9 @@ type Seal struct {
 // Seal returns the power to approve the call with that bound, which the door has just
 // made anew and shown. by is the person, or the host that asked one.
 func (b *Book) Seal(passphrase []byte, bound cutroom.Digest, by string) (*Seal, error) {
-	s, err := b.keys.Unlock(passphrase)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // a look at the database
+	defer cancel()
+	s, err := b.unlock(ctx, passphrase)
 	if err != nil {
 		return nil, err
 	}
@@ -203,14 +205,14 @@ func (b *Book) RevokeBefore(ctx context.Context, who cutroom.Principal, t time.T
 		if n, err = r.RowsAffected(); err != nil {
 			return err
 		}
-		r, err = tx.ExecContext(ctx, `update automation_grant set revoked = $1 where revoked = 0 and created <= $2`, now.UnixMilli(), t.UnixMilli())
+		r, err = tx.ExecContext(ctx, `update automation_grant set revoked = $1 where revoked = 0 and created <= $2 and expires > $1`, now.UnixMilli(), t.UnixMilli())
 		if err != nil {
 			return err
 		}
 		granted, err := r.RowsAffected()
 		n += granted
 		return errorsOf(err, tick(ctx, tx, now), b.note(ctx, tx, cutroom.AuditEvent{
-			Type: cutroom.AuditApprovalRevoked, Principal: who, Detail: fmt.Sprintf("%d, all up to %s", n, t.UTC().Format(time.RFC3339)),
+			Type: cutroom.AuditApprovalRevoked, Principal: who, Detail: fmt.Sprintf("%d, %d grants among them, all up to %s", n, granted, t.UTC().Format(time.RFC3339)),
 		}))
 	})
 	return n, err

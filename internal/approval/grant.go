@@ -80,7 +80,7 @@ func (b *Book) Grant(ctx context.Context, who cutroom.Principal, passphrase []by
 	if err := checkGrant(g, life); err != nil {
 		return g, err
 	}
-	signer, err := b.keys.Unlock(passphrase)
+	signer, err := b.unlock(ctx, passphrase)
 	if err != nil {
 		return g, err
 	}
@@ -261,7 +261,8 @@ func (b *Book) spendGrant(ctx context.Context, c Candidate, p Pass) error {
 
 func useName(id string, n int64) string { return fmt.Sprintf("%s.%d", id, n) }
 
-// Grants lists the standing permissions, the newest first.
+// Grants lists the standing permissions, the newest first, each with what is wrong with
+// its row.
 func (b *Book) Grants(ctx context.Context, who cutroom.Principal) ([]cutroom.Grant, error) {
 	if who.Role != cutroom.RoleOperator {
 		return nil, cutroom.Errorf(cutroom.Denied, "only the operator sees the grants")
@@ -286,6 +287,9 @@ func (b *Book) Grants(ctx context.Context, who cutroom.Principal) ([]cutroom.Gra
 			if floor.After(g.Created) {
 				g.Revoked = floor
 			}
+		}
+		if g.Fault, err = b.grantFault(g, b.Now().Add(slack)); err != nil {
+			return nil, err
 		}
 		list = append(list, g.Grant)
 	}

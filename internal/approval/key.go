@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/crypto/argon2"
 
@@ -87,7 +88,7 @@ func (k Keys) Public() (ed25519.PublicKey, error) {
 func (k Keys) Unlock(passphrase []byte) (*Signer, error) {
 	f, err := k.read()
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := k.create(); err != nil {
+		if err := k.first(); err != nil {
 			return nil, err
 		}
 		f, err = k.read()
@@ -111,7 +112,7 @@ func (k Keys) Unlock(passphrase []byte) (*Signer, error) {
 		return nil, err
 	case !known.Equal(s.Public()):
 		return nil, cutroom.Errorf(cutroom.Conflict, "the two halves of the approval key do not belong together").
-			WithHint("somebody changed a file of the state folder (`cutroom doctor` names it): remove keys/%s and keys/%s, and decide again what was approved", privateName, publicName)
+			WithHint("somebody changed a file of the state folder (`cutroom doctor` names it): put keys/%s and keys/%s back from a copy, or make a new key with `cutroom approvals passphrase --reset`", privateName, publicName)
 	}
 	return s, nil
 }
@@ -135,6 +136,24 @@ func (k Keys) SetPassphrase(old, next []byte) error {
 	return k.write(privateName, []byte(encode(f)), true)
 }
 
+// first makes the key where there never was one.
+func (k Keys) first() error {
+	m := marks{filepath.Join(k.Folder, "approval")}
+	known := m.any()
+	if _, err := os.Lstat(filepath.Join(k.Folder, publicName)); err == nil {
+		known = true
+	}
+	if _, err := k.read(); known && errors.Is(err, fs.ErrNotExist) { // looked at again: another process may have made it just now
+		return lostKey()
+	}
+	return k.create()
+}
+
+func lostKey() error {
+	return cutroom.Errorf(cutroom.Precondition, "the key of approvals is gone, and there was one").
+		WithHint("put keys/%s and keys/%s of the state folder back from a copy, or make a new key with `cutroom approvals passphrase --reset`: nothing that was approved before counts then", privateName, publicName)
+}
+
 func (k Keys) create() error {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -144,6 +163,10 @@ func (k Keys) create() error {
 	if errors.Is(err, fs.ErrExist) {
 		return nil // another process was first
 	}
+	if err != nil {
+		return err
+	}
+	_, err = marks{filepath.Join(k.Folder, "approval")}.use(keyMark, time.Time{})
 	return err
 }
 
@@ -216,6 +239,9 @@ func (k Keys) Reset() error {
 		if err := os.Remove(filepath.Join(k.Folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+	}
+	if err := k.create(); err != nil {
+		return err
 	}
 	_, err := k.Unlock(nil)
 	return err

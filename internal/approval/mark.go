@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +84,18 @@ func (m marks) lower() error {
 	return err
 }
 
+// keyMark says that a key was made here.
+const keyMark = "key-made"
+
+// any says whether anything was noted here that takes a key; the floor takes none.
+func (m marks) any() bool {
+	entries, err := os.ReadDir(m.folder)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != floorName && !strings.HasPrefix(e.Name(), ".") })
+}
+
 // sweep removes the marks of what ended long ago, one way or the other.
 func (m marks) sweep(before time.Time) {
 	entries, err := os.ReadDir(m.folder)
@@ -90,7 +103,7 @@ func (m marks) sweep(before time.Time) {
 		return // nothing was ever used
 	}
 	for _, e := range entries {
-		if e.Name() == floorName || !e.Type().IsRegular() {
+		if e.Name() == floorName || e.Name() == keyMark || !e.Type().IsRegular() {
 			continue
 		}
 		raw, err := os.ReadFile(filepath.Join(m.folder, e.Name()))

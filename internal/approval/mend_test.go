@@ -1,10 +1,14 @@
 package approval
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"cutroom"
+	"cutroom/internal/store"
 )
 
 // TestUsedUpGrantAsks: a grant whose uses the marks alone still know, as after a backup
@@ -87,6 +91,94 @@ func TestNearestTellsOnlyOfOnesOwn(t *testing.T) {
 		d.approve(mine, a.ID)
 		if why() == "" {
 			t.Error("one's own is not told")
+		}
+	})
+}
+
+// TestRevokeBeforeTakesGrants: the emergency stop stops grants as well, also where
+// somebody sets their rows back; those that are made after it hold.
+func TestRevokeBeforeTakesGrants(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		g, err := d.Grant(t.Context(), cutroom.Operator, nil, standing(), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.pass(time.Second)
+		if n, err := d.RevokeBefore(t.Context(), cutroom.Operator, d.Now()); err != nil || n != 1 {
+			t.Errorf("%d, %v", n, err)
+		}
+		for range 2 {
+			if p, _, err := d.Find(t.Context(), covered()); err != nil || p.ID != "" {
+				t.Errorf("found %+v, %v", p, err)
+			}
+			d.exec(`update automation_grant set revoked = 0 where id = $1`, g.ID)
+		}
+		d.pass(time.Second)
+		next, err := d.Grant(t.Context(), cutroom.Operator, nil, standing(), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _, err := d.Find(t.Context(), covered()); err != nil || p.ID != next.ID {
+			t.Errorf("found %+v, %v", p, err)
+		}
+		d.exec(`update automation_grant set uses = 9000 where id = $1`, next.ID)
+		list, err := d.Grants(t.Context(), cutroom.Operator)
+		if err != nil || len(list) != 2 || list[0].Fault != "is not as it was signed" || list[1].Fault != "was taken back" {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+// TestLostKey: a key that is gone is not replaced by one without a passphrase, as long
+// as a file beside it or the database knows of it.
+func TestLostKey(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		// Taking all back before anything was signed is no sign of a key.
+		if _, err := d.RevokeBefore(t.Context(), cutroom.Operator, d.Now()); err != nil {
+			t.Fatal(err)
+		}
+		d.pass(time.Second)
+		if _, err := d.Grant(t.Context(), cutroom.Operator, nil, standing(), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		refused := func(what string) {
+			t.Helper()
+			_, err := d.Seal(nil, overwriting().Digest(), "operator")
+			if e := cutroom.AsError(err); e.Code != cutroom.Precondition || !strings.Contains(e.Hint, "--reset") {
+				t.Errorf("%s: %v", what, err)
+			}
+			if present, _, err := d.Keys().Present(); present || err != nil {
+				t.Errorf("%s: a key was made, %v", what, err)
+			}
+		}
+		remove := func(name string) {
+			t.Helper()
+			if err := os.RemoveAll(filepath.Join(d.Folder, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		remove(privateName)
+		refused("the private half")
+		remove(publicName)
+		refused("both halves")
+		remove("approval")
+		if store.DialectOf(d.db) == store.SQLite {
+			refused("the marks as well")
+		}
+		d.exec(`delete from automation_grant`)
+		if _, err := d.Seal(nil, overwriting().Digest(), "operator"); err != nil {
+			t.Errorf("the first key: %v", err)
+		}
+		remove(privateName)
+		remove(publicName)
+		refused("the marks alone know")
+		if err := d.Reset(t.Context(), cutroom.Operator); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Seal(nil, overwriting().Digest(), "operator"); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -174,6 +174,9 @@ func (a *App) setPassphrase(ctx context.Context, remove, reset bool) error {
 			return err
 		}
 	}
+	if err := i.Approvals.Lost(ctx); err != nil {
+		return err
+	}
 	_, wrapped, err := keys.Present()
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ type grantDocument struct {
 	Created   string   `json:"created"`
 	Expires   string   `json:"expires"`
 	Revoked   string   `json:"revoked,omitempty"`
+	Fault     string   `json:"fault,omitempty"` // why it allows nothing
 }
 
 func documentOf(g cutroom.Grant) grantDocument {
@@ -35,7 +36,7 @@ func documentOf(g cutroom.Grant) grantDocument {
 	d := grantDocument{
 		ID: g.ID, Principal: g.Principal, Workspace: g.Workspace, Tools: list(g.Tools), Beneath: list(g.Beneath), Where: list(g.Where),
 		Overwrite: g.Overwrite, Origins: list(g.Origins), MaxBytes: g.MaxBytes, Uses: g.Uses, Used: g.Used,
-		Created: g.Created.UTC().Format(time.RFC3339), Expires: g.Expires.UTC().Format(time.RFC3339),
+		Fault: g.Fault, Created: g.Created.UTC().Format(time.RFC3339), Expires: g.Expires.UTC().Format(time.RFC3339),
 	}
 	if !g.Revoked.IsZero() {
 		d.Revoked = g.Revoked.UTC().Format(time.RFC3339)
@@ -111,8 +112,12 @@ func (a *App) listGrants(ctx context.Context) error {
 	fmt.Fprintln(w, "ID\tWHO\tTOOLS\tUSED\tUNTIL\tBOUNDS")
 	for _, g := range docs {
 		until := g.Expires
-		if g.Revoked != "" {
+		switch g.Fault {
+		case "", "expired", "is used up":
+		case "was taken back":
 			until = "taken back"
+		default:
+			until = "void: " + g.Fault
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d of %d\t%s\t%s\n", g.ID, clean(g.Principal), clean(strings.Join(g.Tools, " ")), g.Used, g.Uses, until, clean(boundsText(g)))
 	}

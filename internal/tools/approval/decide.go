@@ -52,7 +52,7 @@ type DecideInput struct {
 	ID       string `json:"id,omitempty" max:"64" doc:"The request: its approval_id. Left out with before."`
 	Decision string `json:"decision" enum:"approve,deny,revoke" doc:"What was decided."`
 	Minutes  int    `json:"minutes,omitzero" min:"1" max:"1440" doc:"How long an approval lives; 15 at most where the call reaches the network. Default: approvals.life_minutes."`
-	Before   string `json:"before,omitempty" max:"40" doc:"With revoke: take back everything approved up to this time, RFC 3339."`
+	Before   string `json:"before,omitempty" max:"40" doc:"With revoke: take back everything approved or granted up to this time, RFC 3339."`
 }
 
 // Validate refuses a decision about nothing, and one about everything that is none.
@@ -70,5 +70,5 @@ func (in DecideInput) Validate() error {
 type DecideOutput struct {
 	cutroom.Unrecorded
 	Approval *Entry `json:"approval,omitempty" doc:"The request, after the decision."`
-	Count    int64  `json:"count" min:"0" doc:"How many requests that decided."`
+	Count    int64  `json:"count" min:"0" doc:"How many requests and grants that decided."`
 }
