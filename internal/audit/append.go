@@ -52,14 +52,11 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent, anch
 	}
 	var a *Anchor
 	if l.Anchors != "" && (anchored || r.Seq-last >= anchorRows || l.ms()-when >= anchorAge.Milliseconds()) {
-		before, err := l.anchoredHere(ctx, tx)
+		known, err := l.anchoredHere(ctx, tx)
 		if err != nil {
 			return e, nil, err
 		}
-		if err := l.remember(ctx, tx, r.Seq); err != nil {
-			return e, nil, err
-		}
-		a = &Anchor{After: before, At: l.ms(), Chain: chain, Seq: r.Seq, Hash: hash}
+		a = &Anchor{After: max(known, l.tail(chain)), At: l.ms(), Chain: chain, Seq: r.Seq, Hash: hash}
 		a.MAC = l.mac(*a)
 		last, when = a.Seq, a.At
 	}
@@ -121,11 +118,13 @@ func (l *Log) write(ctx context.Context, db *sql.DB, lasting bool, f func(*sql.T
 			return err
 		})
 	}
-	if a != nil && err == nil && a.After > 0 {
-		err = l.owe(ctx, db, a.Chain, l.tail(), a.After)
-	}
 	if a != nil && err == nil {
 		err = l.keep(*a)
+	}
+	if a != nil && err == nil {
+		// Only what is in the file is remembered: a process that is killed before that
+		// leaves nothing that would be missed.
+		err = store.Within(ctx, db, func(tx *sql.Tx) error { return l.remember(ctx, tx, a.Seq) })
 	}
 	if err != nil {
 		l.Log.Warn("the audit could not be anchored", "cause", err)

@@ -146,9 +146,6 @@ func (l *Log) begin(ctx context.Context, db *sql.DB) error {
 		return cutroom.Errorf(cutroom.Precondition, "the audit does not end where its chain ends: somebody changed the database").
 			WithHint("`cutroom audit verify` names the rows; put a backup of the database back, or move it and audit.anchors away together")
 	}
-	if err := l.mend(ctx, db); err != nil {
-		return err
-	}
 	if err := l.policy(ctx, db); err != nil {
 		return err
 	}

@@ -39,9 +39,13 @@ func (l *Log) anchoredHere(ctx context.Context, db interface {
 	return n, nil
 }
 
-// remember notes which row is anchored here now.
+// remember notes that a row is anchored here, unless a later one is.
 func (l *Log) remember(ctx context.Context, tx *sql.Tx, seq int64) error {
-	_, err := tx.ExecContext(ctx, `insert into audit_mark (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`,
+	if seq == 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `insert into audit_mark (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value
+		where length(audit_mark.value) < length(excluded.value) or length(audit_mark.value) = length(excluded.value) and audit_mark.value < excluded.value`,
 		l.markName(), strconv.FormatInt(seq, 10))
 	return err
 }
@@ -62,62 +66,19 @@ func (l *Log) usable() error {
 	return nil
 }
 
-// mend writes the anchor of a row that is on the disk but whose process ended before
-// the anchor was. It does so for the last one alone: more than that are not lost by
-// accident, and stay a fault.
-func (l *Log) mend(ctx context.Context, db *sql.DB) error {
-	h, err := headOf(ctx, db)
-	if err != nil || l.Anchors == "" {
-		return err
-	}
-	last, err := l.anchoredHere(ctx, db)
-	if err != nil || last == 0 {
-		return err
-	}
-	have, _, err := l.kept()
-	if err != nil {
-		return nil // usable and Verify say so
-	}
-	return l.owe(ctx, db, h.chain, l.newest(h.chain, have), last)
-}
-
-// owe writes the anchor of the row last when the file ends at newest and no more than
-// killed processes owe is missing.
-func (l *Log) owe(ctx context.Context, db *sql.DB, chain string, newest, last int64) error {
-	if newest >= last {
-		return nil
-	}
-	var between, when int64
-	var hash string
-	err := db.QueryRowContext(ctx, `select at, hash, (select count(*) from audit_event where seq > $1 and seq < $2 and (type <> $3 or outcome = $4 and kind not in ($5, $6)))
-		from audit_event where seq = $2`, newest, last, cutroom.AuditInvoke, cutroom.OutcomeOK, cutroom.Read, cutroom.Preview).Scan(&when, &hash, &between)
-	if errors.Is(err, sql.ErrNoRows) || between > 1 || newest == 0 && between > 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	a := Anchor{After: newest, At: when, Chain: chain, Hash: hash, Seq: last}
-	a.MAC = l.mac(a)
-	return l.keep(a)
-}
-
-// tail is the row of the anchor that the file ends with, 0 when it ends with none.
-func (l *Log) tail() int64 {
+// tail is the row of the chain's anchor that the file ends with, 0 when it ends with none.
+func (l *Log) tail(chain string) int64 {
 	f, err := os.Open(l.Anchors)
 	if err != nil {
 		return 0
 	}
 	defer f.Close()
-	const enough = 1 << 10 // bytes of a line
+	const enough = 2 << 10 // bytes of some lines
 	if info, err := f.Stat(); err == nil && info.Size() > enough {
 		_, _ = f.Seek(-enough, io.SeekEnd) // from the beginning it is as true
 	}
 	list, _, _ := ReadAnchors(f)
-	if len(list) == 0 {
-		return 0
-	}
-	return list[len(list)-1].Seq
+	return l.newest(chain, list)
 }
 
 // newest is the last row that anchors of this installation know of a chain.
