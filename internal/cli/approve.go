@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -164,15 +165,24 @@ func (a *App) seal(t *os.File, b *approval.Book, bound cutroom.Digest, who cutro
 }
 
 // passphrase reads a line that the terminal does not show; an empty one is a no, after
-// which things are as kept says.
+// which things are as kept says. The prompt comes when nothing is shown any more: who
+// answers at once does not type into the open.
 func (a *App) passphrase(t *os.File, prompt, kept string) ([]byte, error) {
-	fmt.Fprint(a.Stderr, prompt)
-	pass, err := term.ReadPassword(int(t.Fd()))
-	fmt.Fprintln(a.Stderr)
-	if err != nil || len(pass) == 0 {
+	before, err := term.MakeRaw(int(t.Fd()))
+	if err != nil {
 		return nil, notConfirmed(err, kept)
 	}
-	return pass, nil
+	line, err := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{t, a.Stderr}, "").ReadPassword(prompt)
+	if e := term.Restore(int(t.Fd()), before); err == nil {
+		err = e
+	}
+	if err != nil || line == "" {
+		return nil, notConfirmed(err, kept)
+	}
+	return []byte(line), nil
 }
 
 // confirmed reads one line, which has to be yes; else things are as kept says.
