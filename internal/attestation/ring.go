@@ -316,8 +316,10 @@ func (r *Ring) tidy() {
 	}
 }
 
-// keepVersions is how many old versions of the list stay: a reader may be at one.
-const keepVersions = 3
+// keepVersions is how many old versions of the list stay. A folder that is read while it
+// changes may lack the newest: a writer that follows an older one has to find the version
+// after it there, or it would write what nobody reads.
+const keepVersions = 64
 
 func (r *Ring) fault(err error) error {
 	if _, marked := errors.AsType[*cutroom.Error](err); marked {
