@@ -129,24 +129,18 @@ func (b *Book) within(ctx context.Context, f func(*sql.Tx, time.Time) error) err
 	if err != nil {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return store.Fault(err)
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	// One after another, so that no two see the same moment: PostgreSQL by the lock of
-	// this row, SQLite by its one writer.
-	if _, err := tx.ExecContext(ctx, `update approval_clock set newest = newest where id = 1`); err != nil {
-		return store.Fault(err)
-	}
-	now, err := b.now(ctx, tx)
-	if err != nil {
-		return store.Fault(err)
-	}
-	if err := f(tx, now); err != nil {
-		return store.Fault(err)
-	}
-	return store.Fault(tx.Commit())
+	return store.Fault(store.Within(ctx, db, func(tx *sql.Tx) error {
+		// One after another, so that no two see the same moment: PostgreSQL by the lock of
+		// this row, SQLite by its one writer.
+		if _, err := tx.ExecContext(ctx, `update approval_clock set newest = newest where id = 1`); err != nil {
+			return err
+		}
+		now, err := b.now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return f(tx, now)
+	}))
 }
 
 // querier is what a transaction and a database have in common.
@@ -195,35 +189,29 @@ func (b *Book) Reset(ctx context.Context, who cutroom.Principal) error {
 	if err != nil {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return store.Fault(err)
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
 	now := b.Now().UnixMilli()
-	for _, step := range []struct {
-		query string
-		args  []any
-	}{
-		{`update approval_clock set newest = $1 where id = 1`, []any{now}},
-		{
-			`update approval set state = $1, ended = $2, signature = '', input = '' where state in ($3, $4)`,
-			[]any{string(cutroom.ApprovalRevoked), now, string(cutroom.ApprovalPending), string(cutroom.ApprovalApproved)},
-		},
-		{`update automation_grant set revoked = $1 where revoked = 0`, []any{now}},
-	} {
-		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
-			return store.Fault(err)
+	return store.Fault(store.Within(ctx, db, func(tx *sql.Tx) error {
+		for _, step := range []struct {
+			query string
+			args  []any
+		}{
+			{`update approval_clock set newest = $1 where id = 1`, []any{now}},
+			{
+				`update approval set state = $1, ended = $2, signature = '', input = '' where state in ($3, $4)`,
+				[]any{string(cutroom.ApprovalRevoked), now, string(cutroom.ApprovalPending), string(cutroom.ApprovalApproved)},
+			},
+			{`update automation_grant set revoked = $1 where revoked = 0`, []any{now}},
+		} {
+			if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
+				return err
+			}
 		}
-	}
-	if err := b.note(ctx, tx, cutroom.AuditEvent{Type: cutroom.AuditKeyRotated, Principal: who, Detail: "key of approvals"}); err != nil {
-		return err
-	}
-	// The key goes first: without it no row that is left counts.
-	if err := errorsOf(b.keys.Reset(), b.marks.lower()); err != nil {
-		return err
-	}
-	return store.Fault(tx.Commit())
+		if err := b.note(ctx, tx, cutroom.AuditEvent{Type: cutroom.AuditKeyRotated, Principal: who, Detail: "key of approvals"}); err != nil {
+			return err
+		}
+		// The key goes first: without it no row that is left counts.
+		return errorsOf(b.keys.Reset(), b.marks.lower())
+	}))
 }
 
 // tick records that it was now.

@@ -326,16 +326,7 @@ func grants(ctx context.Context, q querier, where string, args ...any) ([]*grant
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var list []*grantRow
-	for rows.Next() {
-		g, err := scanGrant(rows)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, g)
-	}
-	return list, rows.Err()
+	return store.Collect(rows, scanGrant)
 }
 
 // where is one bound on an argument.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/store"
 )
 
 // columns are those of a row, in the order of scan.
@@ -68,16 +69,7 @@ func many(ctx context.Context, q querier, where string, args ...any) ([]*row, er
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var list []*row
-	for rows.Next() {
-		r, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, r)
-	}
-	return list, rows.Err()
+	return store.Collect(rows, scan)
 }
 
 // signed is the text that an approval's signature is over.

@@ -134,16 +134,8 @@ func (l *Log) Operations(ctx context.Context, all bool, most int) ([]cutroom.Ope
 	if err != nil {
 		return nil, store.Fault(err)
 	}
-	defer rows.Close()
-	list := []cutroom.Operation{}
-	for rows.Next() {
-		op, err := scanOp(rows)
-		if err != nil {
-			return nil, store.Fault(err)
-		}
-		list = append(list, op)
-	}
-	return list, store.Fault(rows.Err())
+	list, err := store.Collect(rows, scanOp)
+	return list, store.Fault(err)
 }
 
 func flag(b bool) int64 {
@@ -262,14 +254,5 @@ func cutOff(ctx context.Context, tx *sql.Tx, now int64) ([]cutroom.Operation, er
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var list []cutroom.Operation
-	for rows.Next() {
-		op, err := scanOp(rows)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, op)
-	}
-	return list, rows.Err()
+	return store.Collect(rows, scanOp)
 }

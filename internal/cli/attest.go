@@ -3,10 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +96,10 @@ func (a *App) attest(ctx context.Context, file, output string) error {
 	if output == "" {
 		output = file + attestationSuffix
 	}
-	if err := a.writeNewLine(output, envelope); err != nil {
+	if err := a.createNew(output, 0o644, func(w io.Writer) error {
+		_, err := w.Write(append(envelope, '\n'))
+		return err
+	}); err != nil {
 		return err
 	}
 	doc := attested{
@@ -111,19 +112,6 @@ func (a *App) attest(ctx context.Context, file, output string) error {
 	}
 	_, err = fmt.Fprintf(a.Stdout, "wrote  %s: %s made it (%s), signed by %s\n", clean(output), doc.Tool, doc.RunID.Short(), doc.KeyID[:16])
 	return err
-}
-
-// writeNewLine writes one line to a file that does not exist yet.
-func (a *App) writeNewLine(name string, line []byte) error {
-	f, err := os.OpenFile(paths{dir: a.Dir}.absolute(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return cutroom.Errorf(cutroom.Conflict, "%q is already there", name).WithHint("name a new file with --output")
-	}
-	if err != nil {
-		return cutroom.Errorf(cutroom.Invalid, "cannot write %q", name).WithCause(err).WithHint("check the folder, or name another file with --output")
-	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Close())
 }
 
 // verified is what attest --verify answers.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -280,25 +279,12 @@ func (a *App) auditAnchorCommand() *cobra.Command {
 }
 
 // intoNew has write write to a new file, or to standard output byte by byte: what has
-// hashes over it may not be altered on its way. A file that could not be written whole
-// is taken away.
+// hashes over it may not be altered on its way.
 func (a *App) intoNew(name string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(a.out.plain)
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.Dir, path)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return cutroom.Errorf(cutroom.Conflict, "%q is already there", name).WithHint("name a new file")
-	}
-	if err != nil {
-		return cutroom.Errorf(cutroom.Invalid, "cannot write %q", name).WithCause(err).WithHint("check the folder")
-	}
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(path)
+	if err := a.createNew(name, 0o600, write); err != nil {
 		return err
 	}
 	if a.flags.json {
@@ -308,7 +294,7 @@ func (a *App) intoNew(name string, write func(io.Writer) error) error {
 		}{cutroom.Completed, name})
 		return nil
 	}
-	_, err = fmt.Fprintf(a.Stdout, "wrote  %s\n", clean(name))
+	_, err := fmt.Fprintf(a.Stdout, "wrote  %s\n", clean(name))
 	return err
 }
 

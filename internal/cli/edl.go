@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,7 +96,10 @@ func (a *App) remap(ctx context.Context, run, file string, m remapping) error {
 // remapped writes what was carried.
 func (a *App) remapped(text string, moved edl.Moved, m remapping, p paths) error {
 	if m.output != "" {
-		if err := writeText(p.absolute(m.output), m.output, text); err != nil {
+		if err := a.createNew(m.output, 0o644, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		}); err != nil {
 			return err
 		}
 	}
@@ -158,17 +159,4 @@ func mapIn(doc []byte) (*edl.Map, error) {
 		return nil, cutroom.AsError(err).WithHint("take the edit_map as the tool answered it")
 	}
 	return m, nil
-}
-
-// writeText writes a new file.
-func writeText(path, shown, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return cutroom.Errorf(cutroom.Conflict, "%q is already there", shown).WithHint("name a new file")
-	}
-	if err != nil {
-		return cutroom.Errorf(cutroom.Invalid, "cannot write %q", shown).WithCause(err).WithHint("check the folder")
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"cutroom"
 	"cutroom/internal/engine"
@@ -46,23 +46,32 @@ func (a *App) remark(format string, args ...any) {
 // clean makes text from anywhere safe for a terminal.
 func clean(s string) string { return evidence.Terminal(s) }
 
-// writeNew writes a document to a file that does not exist yet.
-func (a *App) writeNew(name string, v any) error {
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.Dir, path)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// createNew makes a file that does not exist yet and has write fill it. One that could not
+// be written whole is taken away.
+func (a *App) createNew(name string, mode fs.FileMode, write func(io.Writer) error) error {
+	path := paths{dir: a.Dir}.absolute(name)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
 		return cutroom.Errorf(cutroom.Conflict, "%q is already there", name).WithHint("name a new file")
 	}
 	if err != nil {
 		return cutroom.Errorf(cutroom.Invalid, "cannot write %q", name).WithCause(err).WithHint("check the folder")
 	}
-	enc := json.NewEncoder(f)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return errors.Join(enc.Encode(v), f.Close())
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(path)
+		return err
+	}
+	return nil
+}
+
+// writeNew writes a document to a file that does not exist yet.
+func (a *App) writeNew(name string, v any) error {
+	return a.createNew(name, 0o644, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	})
 }
 
 // printPlan shows the steps of a dry run.

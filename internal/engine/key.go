@@ -54,9 +54,7 @@ func (k *call) key(ctx context.Context) error {
 			}
 		}
 	}
-	normal := reflect.New(reflect.TypeOf(k.in)).Elem()
-	normal.Set(reflect.ValueOf(k.in))
-	id.Request = k.normalise(normal).Interface()
+	id.Request = k.normalise(reflect.ValueOf(k.in)).Interface()
 	request, err := tool.Canonical(id.Request)
 	if err != nil {
 		return err
@@ -130,48 +128,53 @@ func (k *call) subject() cutroom.Digest {
 // normalise returns a copy of v in which paths are replaced by the digests of what
 // they hold, and fields that do not change the result are zero.
 func (k *call) normalise(v reflect.Value) reflect.Value {
+	return rewrite(v, func(v any) any {
+		switch v := v.(type) {
+		case cutroom.Source:
+			v.Value = string(k.digestOf(v.Value, v.Kind))
+			return v
+		case cutroom.InPath:
+			return cutroom.InPath(k.digestOf(string(v), cutroom.LocalFile))
+		case cutroom.OutPath: // where the result goes does not change it; the container does
+			return cutroom.OutPath(strings.ToLower(filepath.Ext(string(v))))
+		}
+		return v
+	}, func(f reflect.StructField) bool { return f.Tag.Get("key") != "-" })
+}
+
+// rewrite returns a copy of v with every value of a path type as named says, and without
+// the members that keep refuses.
+func rewrite(v reflect.Value, named func(any) any, keep func(reflect.StructField) bool) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
+	switch v.Interface().(type) {
+	case cutroom.Source, cutroom.InPath, cutroom.OutPath:
+		out.Set(reflect.ValueOf(named(v.Interface())))
+		return out
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
 			p := reflect.New(v.Type().Elem())
-			p.Elem().Set(k.normalise(v.Elem()))
+			p.Elem().Set(rewrite(v.Elem(), named, keep))
 			out.Set(p)
 		}
-		return out
 	case reflect.Slice:
-		if v.IsNil() {
-			return out
+		if !v.IsNil() {
+			s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			for i := range v.Len() {
+				s.Index(i).Set(rewrite(v.Index(i), named, keep))
+			}
+			out.Set(s)
 		}
-		s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		for i := range v.Len() {
-			s.Index(i).Set(k.normalise(v.Index(i)))
-		}
-		out.Set(s)
-		return out
 	case reflect.Struct:
-		if s, ok := v.Interface().(cutroom.Source); ok {
-			s.Value = string(k.digestOf(s.Value, s.Kind))
-			out.Set(reflect.ValueOf(s))
-			return out
-		}
 		for i := range v.NumField() {
-			f := v.Type().Field(i)
-			if f.IsExported() && f.Tag.Get("key") != "-" {
-				out.Field(i).Set(k.normalise(v.Field(i)))
+			if f := v.Type().Field(i); f.IsExported() && keep(f) {
+				out.Field(i).Set(rewrite(v.Field(i), named, keep))
 			}
 		}
-		return out
+	default:
+		out.Set(v)
 	}
-	switch p := v.Interface().(type) {
-	case cutroom.InPath:
-		out.SetString(string(k.digestOf(string(p), cutroom.LocalFile)))
-		return out
-	case cutroom.OutPath: // where the result goes does not change it; the container does
-		out.SetString(strings.ToLower(filepath.Ext(string(p))))
-		return out
-	}
-	out.Set(v)
 	return out
 }
 

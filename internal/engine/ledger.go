@@ -140,9 +140,7 @@ func (k *call) operationKey() (string, error) {
 	if own := k.tool.Key(k.in); own != "" {
 		return k.tool.Name + ":" + own, nil
 	}
-	v := reflect.New(reflect.TypeOf(k.in)).Elem()
-	v.Set(reflect.ValueOf(k.in))
-	text, err := tool.Canonical([]any{k.normalise(v).Interface(), k.destinations()})
+	text, err := tool.Canonical([]any{k.normalise(reflect.ValueOf(k.in)).Interface(), k.destinations()})
 	if err != nil {
 		return "", err
 	}

@@ -34,7 +34,7 @@ func (k *call) kind() cutroom.Kind {
 }
 
 // question is the call as the policy is asked about it, once its inputs are open.
-func (k *call) question(context.Context) (policy.Request, error) {
+func (k *call) question() (policy.Request, error) {
 	q := policy.Request{
 		Principal: k.Principal, Tool: k.tool.Name, Kind: k.kind(), Risk: string(k.tool.Risk),
 		Network: k.tool.Network, Writes: len(k.outlets) > 0, Inputs: k.inputPaths(),
@@ -49,9 +49,7 @@ func (k *call) question(context.Context) (policy.Request, error) {
 		q.Outputs = append(q.Outputs, k.e.real(filepath.Join(o.root, o.rel)))
 	}
 	var err error
-	spelled := reflect.New(reflect.TypeOf(k.in)).Elem()
-	spelled.Set(k.e.spell(reflect.ValueOf(k.in)))
-	if q.Arguments, err = tool.Encode(spelled.Interface()); err != nil {
+	if q.Arguments, err = tool.Encode(k.e.spell(reflect.ValueOf(k.in)).Interface()); err != nil {
 		return q, err
 	}
 	q.Origins = k.origins()
@@ -125,43 +123,20 @@ func (e *Engine) real(path string) string {
 // that a rule on it cannot be passed by another. That is relative to the workspace, or
 // absolute when it lies elsewhere.
 func (e *Engine) spell(v reflect.Value) reflect.Value {
-	out := reflect.New(v.Type()).Elem()
-	out.Set(v)
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			p := reflect.New(v.Type().Elem())
-			p.Elem().Set(e.spell(v.Elem()))
-			out.Set(p)
-		}
-	case reflect.Slice:
-		if !v.IsNil() {
-			s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-			for i := range v.Len() {
-				s.Index(i).Set(e.spell(v.Index(i)))
+	return rewrite(v, func(v any) any {
+		switch v := v.(type) {
+		case cutroom.Source:
+			if v.Kind == cutroom.LocalFile {
+				v.Value = e.spelling(v.Value)
 			}
-			out.Set(s)
+			return v
+		case cutroom.InPath:
+			return cutroom.InPath(e.spelling(string(v)))
+		case cutroom.OutPath:
+			return cutroom.OutPath(e.spelling(string(v)))
 		}
-	case reflect.Struct:
-		if s, ok := v.Interface().(cutroom.Source); ok {
-			if s.Kind == cutroom.LocalFile {
-				s.Value = e.spelling(s.Value)
-			}
-			out.Set(reflect.ValueOf(s))
-			break
-		}
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(e.spell(v.Field(i)))
-			}
-		}
-	case reflect.String:
-		switch v.Interface().(type) {
-		case cutroom.InPath, cutroom.OutPath:
-			out.SetString(e.spelling(v.String()))
-		}
-	}
-	return out
+		return v
+	}, func(reflect.StructField) bool { return true })
 }
 
 func (e *Engine) spelling(text string) string {

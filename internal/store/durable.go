@@ -10,7 +10,14 @@ import (
 
 // Within runs f in one transaction, which is rolled back when f fails.
 func Within(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
+	return transact(ctx, db, f)
+}
+
+func transact(ctx context.Context, on interface {
+	BeginTx(context.Context, *sql.TxOptions) (*sql.Tx, error)
+}, f func(*sql.Tx) error,
+) error {
+	tx, err := on.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -37,12 +44,19 @@ func Durable(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
 		return err
 	}
 	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), `pragma synchronous = normal`) }() // slower, were it to fail
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return err
+	return transact(ctx, conn, f)
+}
+
+// Collect reads every row of a query by scan, and closes it. Without rows the list is empty.
+func Collect[T any](rows *sql.Rows, scan func(interface{ Scan(...any) error }) (T, error)) ([]T, error) {
+	defer rows.Close()
+	list := []T{}
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
 	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
+	return list, rows.Err()
 }

@@ -47,7 +47,7 @@ func build(ctx context.Context, db *sql.DB, r io.Reader) (Content, error) {
 	if err := raise(ctx, db, h.Schema); err != nil {
 		return c, err
 	}
-	if err := within(ctx, db, func(tx *sql.Tx) error {
+	if err := Within(ctx, db, func(tx *sql.Tx) error {
 		c.Tables, err = b.fill(ctx, tx)
 		return err
 	}); err != nil {
@@ -100,7 +100,7 @@ func replace(ctx context.Context, db, built *sql.DB, overwrite bool) error {
 	if err != nil {
 		return err
 	}
-	return within(ctx, db, func(tx *sql.Tx) error {
+	return Within(ctx, db, func(tx *sql.Tx) error {
 		if err := exclude(ctx, DialectOf(db), tx, tables); err != nil {
 			return err
 		}
@@ -151,16 +151,4 @@ func wipe(ctx context.Context, tx *sql.Tx, tables []table) error {
 		}
 	}
 	return nil
-}
-
-// within runs f in one transaction.
-func within(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }
