@@ -90,7 +90,7 @@ func ownMembers(b *bytes.Buffer, doc jsontext.Value) error {
 
 // fileLine is a file in one line: length, size, streams.
 func fileLine(d *ffmpeg.Document) string {
-	parts := []string{d.DurationSeconds.String() + " s", byteSize(d.SizeBytes)}
+	parts := []string{d.DurationSeconds.String() + " s", cutroom.Bytes(d.SizeBytes)}
 	for i := range d.Streams {
 		parts = append(parts, streamLine(&d.Streams[i]))
 	}
@@ -128,17 +128,4 @@ func streamLine(s *ffmpeg.Stream) string {
 		line += " (" + s.Language + ")"
 	}
 	return line
-}
-
-// byteSize is a size as people read it.
-func byteSize(n int64) string {
-	for _, u := range []struct {
-		of   int64
-		name string
-	}{{1_000_000_000, "GB"}, {1_000_000, "MB"}, {1000, "kB"}} {
-		if n >= u.of {
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.of), u.name)
-		}
-	}
-	return fmt.Sprintf("%d B", n)
 }

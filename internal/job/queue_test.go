@@ -295,7 +295,7 @@ func TestOneReaperWins(t *testing.T) {
 			}
 			for _, j := range jobs {
 				all.Go(func() {
-					if err := other.within(t.Context(), func(tx *sql.Tx) error { return other.rescue(t.Context(), tx, j) }); err != nil {
+					if err := store.Within(t.Context(), other.db, func(tx *sql.Tx) error { return other.rescue(t.Context(), tx, j) }); err != nil {
 						t.Error(err)
 					}
 				})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cutroom"
+	"cutroom/internal/store"
 )
 
 // watch remembers since when something has looked the same, by this process's own
@@ -73,7 +74,7 @@ func (q *Queue) reap(ctx context.Context) error {
 		if !q.abandoned(j) {
 			continue
 		}
-		if err := q.within(ctx, func(tx *sql.Tx) error { return q.rescue(ctx, tx, j) }); err != nil {
+		if err := store.Within(ctx, q.db, func(tx *sql.Tx) error { return q.rescue(ctx, tx, j) }); err != nil {
 			return err
 		}
 	}
@@ -162,7 +163,7 @@ func (q *Queue) sweep(ctx context.Context) error {
 
 // leave hands back what this process still holds, and takes its worker away.
 func (q *Queue) leave(ctx context.Context) error {
-	return q.within(ctx, func(tx *sql.Tx) error {
+	return store.Within(ctx, q.db, func(tx *sql.Tx) error {
 		for _, t := range q.held() {
 			if _, err := q.handBack(ctx, tx, t); err != nil {
 				return err

@@ -18,18 +18,6 @@ import (
 
 func (q *Queue) ms() int64 { return q.Now().UnixMilli() }
 
-// within runs f in one transaction.
-func (q *Queue) within(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := q.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
-}
-
 // enqueue makes a ticket for a job that waits.
 func (q *Queue) enqueue(ctx context.Context, tx *sql.Tx, id string, role cutroom.Role) error {
 	_, err := q.river.InsertTx(ctx, tx, ticket{ID: id}, &river.InsertOpts{Queue: q.lane(role), MaxAttempts: maxTickets})
@@ -38,7 +26,7 @@ func (q *Queue) enqueue(ctx context.Context, tx *sql.Tx, id string, role cutroom
 
 // insert stores a call as a job: one that waits, or one that this process is at.
 func (q *Queue) insert(ctx context.Context, id string, c engine.Call, state cutroom.JobState, begun time.Time) error {
-	return q.within(ctx, func(tx *sql.Tx) error {
+	return store.Within(ctx, q.db, func(tx *sql.Tx) error {
 		s := stored{id: id, call: c, created: q.ms()}
 		worker, attempt, started := "", 0, int64(0)
 		if state == cutroom.JobRunning {
@@ -95,7 +83,7 @@ func (q *Queue) claim(ctx context.Context, id string) (*task, error) {
 func (q *Queue) finish(ctx context.Context, t *task) error {
 	o := t.outcome()
 	lost := false
-	err := q.within(ctx, func(tx *sql.Tx) error {
+	err := store.Within(ctx, q.db, func(tx *sql.Tx) error {
 		if o.state == cutroom.JobQueued {
 			state, err := q.handBack(ctx, tx, t)
 			o.state, lost = state, state == ""

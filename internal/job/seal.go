@@ -11,6 +11,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/engine"
+	"cutroom/internal/store"
 )
 
 // stored is what a job's row says of its call, and the seal over it.
@@ -72,7 +73,7 @@ func (q *Queue) refuse(ctx context.Context, tx *sql.Tx, s stored, why error) err
 func (q *Queue) claimed(ctx context.Context, id string) (*stored, int64, error) {
 	var got *stored
 	var attempt int64
-	err := q.within(ctx, func(tx *sql.Tx) error {
+	err := store.Within(ctx, q.db, func(tx *sql.Tx) error {
 		s := stored{id: id}
 		var input string
 		var timeout int64

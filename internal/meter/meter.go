@@ -50,15 +50,12 @@ func (m Meter) Count(ctx context.Context, keys []string, at time.Time) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	tx, err := db.BeginTx(ctx, nil)
+	var before map[string]int64
+	err = store.Within(ctx, db, func(tx *sql.Tx) error {
+		before, err = count(ctx, tx, keys, hour(at))
+		return err
+	})
 	if err != nil {
-		return nil, store.Fault(err)
-	}
-	before, err := count(ctx, tx, keys, hour(at))
-	if err != nil {
-		return nil, store.Fault(errors.Join(err, tx.Rollback()))
-	}
-	if err := tx.Commit(); err != nil {
 		return nil, store.Fault(err)
 	}
 	if slices.ContainsFunc(keys, func(k string) bool { return before[k] == 0 }) { // the first of the hour tidies up
