@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"path/filepath"
 	"slices"
@@ -338,15 +339,15 @@ type where struct {
 
 // parseWhere reads name=value, name<=number or name>=number; a dot goes into an object.
 func parseWhere(text string) (where, error) {
-	for _, op := range []string{"<=", ">=", "="} {
-		name, value, ok := strings.Cut(text, op)
-		if !ok {
-			continue
-		}
-		w := where{strings.Split(name, "."), op, value}
-		if _, err := strconv.ParseFloat(value, 64); err != nil && op != "=" || name == "" {
-			break
-		}
+	name, value, ok := strings.Cut(text, "=") // the first one: a value may hold others
+	op := "="
+	if n := len(name) - 1; n >= 0 && (name[n] == '<' || name[n] == '>') {
+		name, op = name[:n], name[n:]+"="
+	}
+	w := where{strings.Split(name, "."), op, value}
+	limit, err := strconv.ParseFloat(value, 64)
+	number := err == nil && !math.IsNaN(limit) && !math.IsInf(limit, 0)
+	if ok && !slices.Contains(w.name, "") && (op == "=" || number) {
 		return w, nil
 	}
 	return where{}, cutroom.Errorf(cutroom.Invalid, "%q is not a bound on an argument", short(text)).
