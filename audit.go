@@ -7,15 +7,16 @@ type AuditType string
 
 // The types of audit rows.
 const (
-	AuditInvoke           AuditType = "capability.invoke" // a call of a tool, whatever became of it
-	AuditApprovalDecided  AuditType = "approval.decided"  // a person allowed or refused one call
-	AuditApprovalRevoked  AuditType = "approval.revoked"  // … and took it back
-	AuditGrantChanged     AuditType = "grant.changed"     // a standing grant was made or ended
-	AuditPolicyChanged    AuditType = "policy.changed"    // other rules hold from here on
-	AuditKeyRotated       AuditType = "key.rotated"       // a signing key was replaced
-	AuditOperationSettled AuditType = "operation.settled" // a person said what became of a call of unknown outcome
-	AuditRestored         AuditType = "database.restored" // the rows before this one come from a backup
-	AuditMigrated         AuditType = "database.migrated" // the database was brought to another schema by hand
+	AuditInvoke           AuditType = "capability.invoke"  // a call of a tool, whatever became of it
+	AuditApprovalDecided  AuditType = "approval.decided"   // a person allowed or refused one call
+	AuditApprovalRevoked  AuditType = "approval.revoked"   // … and took it back
+	AuditGrantChanged     AuditType = "grant.changed"      // a standing grant was made or ended
+	AuditPolicyChanged    AuditType = "policy.changed"     // other rules hold from here on
+	AuditKeyRotated       AuditType = "key.rotated"        // a signing key was replaced
+	AuditAttested         AuditType = "attestation.signed" // this user's key signed how a file came to be
+	AuditOperationSettled AuditType = "operation.settled"  // a person said what became of a call of unknown outcome
+	AuditRestored         AuditType = "database.restored"  // the rows before this one come from a backup
+	AuditMigrated         AuditType = "database.migrated"  // the database was brought to another schema by hand
 )
 
 // AuditTypes are the types of rows that occur.
@@ -23,7 +24,7 @@ func AuditTypes() []string {
 	list := []string{}
 	for _, t := range []AuditType{
 		AuditInvoke, AuditApprovalDecided, AuditApprovalRevoked, AuditGrantChanged, AuditPolicyChanged,
-		AuditKeyRotated, AuditOperationSettled, AuditRestored, AuditMigrated,
+		AuditKeyRotated, AuditAttested, AuditOperationSettled, AuditRestored, AuditMigrated,
 	} {
 		list = append(list, string(t))
 	}

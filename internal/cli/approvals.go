@@ -199,7 +199,7 @@ func (a *App) setPassphrase(ctx context.Context, remove, reset bool) error {
 			return cutroom.Errorf(cutroom.Invalid, "the two are not the same").WithHint("run `cutroom approvals passphrase` again")
 		}
 	}
-	if err := a.noted(ctx, cutroom.AuditKeyRotated, func() (string, error) {
+	if err := a.noted(ctx, cutroom.AuditEvent{Type: cutroom.AuditKeyRotated, Kind: cutroom.Approve}, func() (string, error) {
 		return "passphrase of the key of approvals", keys.SetPassphrase(old, next)
 	}); err != nil {
 		return err

@@ -82,12 +82,17 @@ func (a *App) attest(ctx context.Context, file, output string) error {
 	if err != nil {
 		return err
 	}
-	k, err := i.Keys().Signer()
-	if err != nil {
-		return err
-	}
-	envelope, err := attestation.Sign(s, k)
-	if err != nil {
+	var envelope []byte
+	var keyID string
+	if err := a.noted(ctx, cutroom.AuditEvent{Type: cutroom.AuditAttested, Kind: cutroom.Execute, Run: s.Predicate.Invocation}, func() (string, error) {
+		k, err := i.Keys().Signer()
+		if err != nil {
+			return "", err
+		}
+		keyID = k.Public().ID()
+		envelope, err = attestation.Sign(s, k)
+		return fmt.Sprintf("file %s by key %s", s.Subject[0].Digest.SHA256.Short(), keyID[:16]), err
+	}); err != nil {
 		return err
 	}
 	if output == "-" {
@@ -104,7 +109,7 @@ func (a *App) attest(ctx context.Context, file, output string) error {
 	}
 	doc := attested{
 		Status: cutroom.Completed, File: file, SHA256: s.Subject[0].Digest.SHA256, Attestation: output,
-		KeyID: k.Public().ID(), Tool: s.Predicate.Tool.ID, RunID: s.Predicate.Invocation,
+		KeyID: keyID, Tool: s.Predicate.Tool.ID, RunID: s.Predicate.Invocation,
 	}
 	if a.flags.json {
 		a.printJSON(doc)

@@ -298,9 +298,9 @@ func (a *App) intoNew(name string, write func(io.Writer) error) error {
 	return err
 }
 
-// noted does what a person asked for and writes it down: where nothing can be written
-// down nothing is done.
-func (a *App) noted(ctx context.Context, what cutroom.AuditType, do func() (detail string, err error)) error {
+// noted does what the caller asked for and writes it down as row: where nothing can be
+// written down nothing is done.
+func (a *App) noted(ctx context.Context, row cutroom.AuditEvent, do func() (detail string, err error)) error {
 	i, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -308,13 +308,11 @@ func (a *App) noted(ctx context.Context, what cutroom.AuditType, do func() (deta
 	if err := i.Audit.Ready(ctx); err != nil {
 		return err
 	}
-	detail, err := do()
-	if err != nil {
+	if row.Detail, err = do(); err != nil {
 		return err
 	}
-	return i.Audit.Record(ctx, cutroom.AuditEvent{
-		Type: what, Principal: a.principal(), Kind: cutroom.Approve, Outcome: cutroom.OutcomeOK, Detail: detail,
-	}, nil)
+	row.Principal, row.Outcome = a.principal(), cutroom.OutcomeOK
+	return i.Audit.Record(ctx, row, nil)
 }
 
 // restored writes down that a backup was put back, and takes back all that was decided

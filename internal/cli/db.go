@@ -145,7 +145,7 @@ func (a *App) dbMigrateCommand() *cobra.Command {
 			}
 			// On the way down the row would bring the schema up again.
 			if c.Newest && c.From != c.To {
-				if err := a.noted(cmd.Context(), cutroom.AuditMigrated, func() (string, error) {
+				if err := a.noted(cmd.Context(), cutroom.AuditEvent{Type: cutroom.AuditMigrated, Kind: cutroom.Approve}, func() (string, error) {
 					return fmt.Sprintf("schema %d to %d", c.From, c.To), nil
 				}); err != nil {
 					return err

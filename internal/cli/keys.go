@@ -147,7 +147,7 @@ func (a *App) changeKeys(ctx context.Context, what, did string, change func(*att
 		return err
 	}
 	var key attestation.PublicKey
-	err = a.noted(ctx, cutroom.AuditKeyRotated, func() (string, error) {
+	err = a.noted(ctx, cutroom.AuditEvent{Type: cutroom.AuditKeyRotated, Kind: cutroom.Approve}, func() (string, error) {
 		var err error
 		key, err = change(i.Keys())
 		return "attestation key " + key.ID() + " " + did, err
