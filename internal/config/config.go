@@ -30,10 +30,12 @@ type Config struct {
 	Sandbox    Sandbox     `yaml:"sandbox" doc:"What the sandbox must provide."`
 	Speech     Speech      `yaml:"speech" doc:"Speech to text."`
 	MCP        MCP         `yaml:"mcp" doc:"The server for agents' hosts."`
+	Lens       Lens        `yaml:"lens" doc:"What models may be asked about media, what may be sent to them and what that may cost."`
+	Models     []Model     `yaml:"models" doc:"Models that media may be read with and that the gateway forwards to. In the user's own file only."`
 	Policy     Policy      `yaml:"policy" doc:"What calls are allowed, denied, or need a person's approval."`
 	Approvals  Approvals   `yaml:"approvals" doc:"How a person allows what needs a person."`
 	Database   string      `yaml:"database" doc:"Address of a PostgreSQL database, postgres://USER@HOST:PORT/NAME, instead of the SQLite file in the state folder. Without its password. In the user's own file only."`
-	Password   string      `yaml:"database_password" doc:"Where the password of that database is: env:NAME or file:PATH. Never the password itself. In the user's own file only."`
+	Password   string      `yaml:"database_password" doc:"Where the password of that database is: env:NAME, file:/PATH or keyring:NAME. Never the password itself. In the user's own file only."`
 	Programs   []string    `yaml:"programs" doc:"Folders searched for programs by cutroom setup, before the standard ones."`
 }
 
@@ -81,7 +83,7 @@ type Speech struct {
 type Endpoint struct {
 	URL    string   `yaml:"url" doc:"Address of the request, on this machine, e.g. http://127.0.0.1:8080/v1/audio/transcriptions."`
 	Model  string   `yaml:"model" doc:"Model that it is asked for."`
-	Key    string   `yaml:"key" doc:"Where its bearer token is: env:NAME or file:PATH. Never the token itself."`
+	Key    string   `yaml:"key" doc:"Where its bearer token is: env:NAME, file:/PATH or keyring:NAME. Never the token itself."`
 	Speaks []string `yaml:"speaks" doc:"Languages that it speaks, as BCP 47 tags; empty means any."`
 }
 
@@ -167,9 +169,9 @@ func (c Config) check() error {
 // says nothing of the value: what is wrong with it may be that a secret is in it.
 func checkDatabase(address, password string) error {
 	form := func(what string) error {
-		return cutroom.Errorf(cutroom.Invalid, "%s", what).WithHint("write database: postgres://USER@HOST:PORT/NAME, and its password as database_password: env:NAME or file:/PATH")
+		return cutroom.Errorf(cutroom.Invalid, "%s", what).WithHint("write database: postgres://USER@HOST:PORT/NAME, and its password as database_password: env:NAME, file:/PATH or keyring:NAME")
 	}
-	if password != "" && !strings.HasPrefix(password, "env:") && !strings.HasPrefix(password, "file:/") {
+	if list, ok := Secrets(password); !ok || len(list) > 1 {
 		return form("database_password is not a reference")
 	}
 	if address == "" {
@@ -206,12 +208,15 @@ type File struct {
 // its limits count where they are lower, its bounds are kept apart in the second
 // result, and it cannot choose programs, weaken the sandbox or name an engine.
 func Load(user, workspace File) (Config, Config, error) {
-	c, err := user.parse()
+	c, _, err := user.parse()
 	if err != nil {
 		return Config{}, Config{}, err
 	}
-	w, err := workspace.parse()
+	w, lines, err := workspace.parse()
 	if err != nil {
+		return Config{}, Config{}, err
+	}
+	if err := lensOfWorkspace(w, lines, user.Path); err != nil {
 		return Config{}, Config{}, err
 	}
 	if len(w.Principals) > 0 {
@@ -234,6 +239,7 @@ func Load(user, workspace File) (Config, Config, error) {
 	}
 	c.Approvals = c.Approvals.narrow(w.Approvals)
 	c.Limits = c.Limits.narrow(w.Limits)
+	c.Lens = c.Lens.narrow(w.Lens, lines)
 	if w.Sandbox.Require == "namespaces" {
 		c.Sandbox.Require = w.Sandbox.Require
 	}
@@ -268,11 +274,12 @@ func (l Limits) narrow(w Limits) Limits {
 	}
 }
 
-func (f File) parse() (Config, error) {
-	c, err := Parse(f.Text)
+func (f File) parse() (Config, places, error) {
+	c, lines, faults := read(f.Text)
+	err := asError(faults)
 	if e, ok := errors.AsType[*cutroom.Error](err); ok {
 		e.Msg = f.Path + ": " + e.Msg
-		return Config{}, e
+		return Config{}, nil, e
 	}
-	return c, err
+	return c, lines, nil
 }

@@ -3,10 +3,12 @@ package config
 import (
 	"reflect"
 	"slices"
+	"strings"
 )
 
-// Key is one key of the config file, for the reference page.
-type Key struct{ Name, Doc string }
+// Key is one key of the config file, for the reference page. Default is what holds when
+// the key is left out, as the file would spell it; "" where the description says it.
+type Key struct{ Name, Doc, Default string }
 
 // Keys lists the dotted names of all keys.
 func Keys() []string {
@@ -42,11 +44,19 @@ func keysOf(t reflect.Type, prefix string) []Key {
 			continue
 		}
 		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
-			keys = append(keys, Key{name, f.Tag.Get("doc")})
+			keys = append(keys, keyOf(name, f))
 			keys = append(keys, keysOf(f.Type.Elem(), name+"[].")...)
 			continue
 		}
-		keys = append(keys, Key{name, f.Tag.Get("doc")})
+		keys = append(keys, keyOf(name, f))
 	}
 	return keys
+}
+
+func keyOf(name string, f reflect.StructField) Key {
+	def := f.Tag.Get("default")
+	if def != "" && f.Type.Kind() == reflect.Slice {
+		def = "[" + strings.ReplaceAll(def, ",", ", ") + "]"
+	}
+	return Key{name, f.Tag.Get("doc"), def}
 }

@@ -42,19 +42,46 @@ func quote(s string) string {
 
 // Check reads one config file and lists all that is wrong with it.
 func Check(data []byte) (Config, []Fault) {
-	var c Config
+	c, _, faults := read(data)
+	return c, faults
+}
+
+// read reads one config file: what it says over what holds by default, on which line it
+// says each key, and all that is wrong with it.
+func read(data []byte) (Config, places, []Fault) {
+	c := Default()
 	tree, faults := treeOf(data)
 	if tree == nil || len(faults) > 0 {
-		return c, faults
+		return c, nil, faults
 	}
 	if faults = unknownKeys(tree, reflect.TypeFor[Config](), ""); len(faults) > 0 {
-		return c, faults
+		return c, nil, faults
 	}
 	if err := tree.Decode(&c); err != nil {
-		return Config{}, typeFaults(err)
+		return Config{}, nil, typeFaults(err)
 	}
 	c.number(tree)
-	return c, c.faults()
+	lines := places{}
+	lines.note(tree, "")
+	return c, lines, append(c.faults(), c.lensFaults(lines)...)
+}
+
+// note notes the lines of the keys beneath n.
+func (p places) note(n *yaml.Node, name string) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := strings.TrimPrefix(name+"."+n.Content[i].Value, ".")
+			p[key] = n.Content[i].Line
+			p.note(n.Content[i+1], key)
+		}
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			key := fmt.Sprintf("%s[%d]", name, i)
+			p[key] = item.Line
+			p.note(item, key)
+		}
+	}
 }
 
 // treeOf reads the one document of a file; nil when it holds none. References to other
@@ -155,16 +182,28 @@ func fieldOf(t reflect.Type, key string) (found *reflect.StructField, names []st
 
 // meant names the key that was perhaps meant, else all there are.
 func meant(key, prefix string, names []string) string {
-	best, least := "", 3
-	for _, n := range names {
-		if d := distance(key, n); d < least {
-			best, least = n, d
-		}
-	}
-	if best != "" {
+	if best := nearest(key, names); best != "" {
 		return "did you mean " + prefix + best + "?"
 	}
 	return "known keys here: " + strings.Join(names, ", ")
+}
+
+// nearest is the name that a word was perhaps meant to be, "" when none is near. What is
+// spelled in another style, as allowUpload for allow_upload, is near.
+func nearest(word string, names []string) string {
+	plain := func(s string) string {
+		return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(s, "_", ""), "-", ""))
+	}
+	best, least := "", 3
+	for _, n := range names {
+		if plain(word) == plain(n) {
+			return n
+		}
+		if d := distance(word, n); d < least {
+			best, least = n, d
+		}
+	}
+	return best
 }
 
 // distance counts the letters to change, add, drop or swap; long words are far.

@@ -38,9 +38,13 @@ func errorsPage() []byte {
 func configPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(header + "# Configuration\n\n`cutroom.yaml` in the user's config folder (`~/.config/cutroom`), and one in a workspace, which can only narrow it. Unknown keys are refused; `cutroom config check` says which. " +
-		"`CUTROOM_HOME` puts the config, state and data folders beneath one folder.\n\n| key | what |\n|---|---|\n")
+		"`CUTROOM_HOME` puts the config, state and data folders beneath one folder.\n\n| key | what | default |\n|---|---|---|\n")
 	for _, k := range config.Reference() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", k.Name, cell(k.Doc))
+		def := ""
+		if k.Default != "" {
+			def = "`" + k.Default + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, cell(k.Doc), cell(def))
 	}
 	return b.Bytes()
 }
