@@ -36,6 +36,7 @@ var layers = []layer{
 	{"families", "internal/tools/*", "os net", "a tool is typed facts and pure planning: it opens no path; it calls another tool by id through its Env, never by import"},
 	{"tool", "internal/tool", "", "what a tool is"},
 	{"graph", "internal/graph internal/smartcut", "os net", "an edit as one operation graph: what it needs of ffmpeg's words, of proofs and of edit maps comes from below"},
+	{"lens", "internal/lens", "os net", "how media become evidence through readers: the table of verdicts and chains, what readers are told and what of their answers counts; it asks nobody itself"},
 	{"proof", "internal/proof internal/verdict", "os net", "what must be true of a written file, and how it is measured; what a finished one is worth to a platform"},
 	{"knowledge", "internal/ffmpeg internal/evidence internal/caption internal/platform internal/align internal/rhythm", "os net", "pure functions, no input or output"},
 	{"edl", "internal/edl", "os net", "edit maps and cut lists: times only, so that all above may speak of them"},
