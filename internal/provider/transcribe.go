@@ -1,9 +1,3 @@
-// Package provider speaks to services that the operator configured. In this version
-// there is one kind: a speech service on this very machine.
-//
-// It promises that nothing leaves the machine: an endpoint is a loopback address, by
-// its text and again when it is dialled, no proxy is used and no redirect followed.
-// It must never know a tool or a policy.
 package provider
 
 import (
