@@ -10,6 +10,7 @@ const (
 	AuditInvoke           AuditType = "capability.invoke"  // a call of a tool, whatever became of it
 	AuditApprovalDecided  AuditType = "approval.decided"   // a person allowed or refused one call
 	AuditApprovalRevoked  AuditType = "approval.revoked"   // … and took it back
+	AuditDecisionRefused  AuditType = "decision.refused"   // what is for a person was tried by somebody else, or without proof
 	AuditGrantChanged     AuditType = "grant.changed"      // a standing grant was made or ended
 	AuditPolicyChanged    AuditType = "policy.changed"     // other rules hold from here on
 	AuditKeyRotated       AuditType = "key.rotated"        // a signing key was replaced
@@ -23,8 +24,8 @@ const (
 func AuditTypes() []string {
 	list := []string{}
 	for _, t := range []AuditType{
-		AuditInvoke, AuditApprovalDecided, AuditApprovalRevoked, AuditGrantChanged, AuditPolicyChanged,
-		AuditKeyRotated, AuditAttested, AuditOperationSettled, AuditRestored, AuditMigrated,
+		AuditInvoke, AuditApprovalDecided, AuditApprovalRevoked, AuditDecisionRefused, AuditGrantChanged,
+		AuditPolicyChanged, AuditKeyRotated, AuditAttested, AuditOperationSettled, AuditRestored, AuditMigrated,
 	} {
 		list = append(list, string(t))
 	}

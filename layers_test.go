@@ -41,7 +41,7 @@ var layers = []layer{
 	{"knowledge", "internal/ffmpeg internal/evidence internal/caption internal/platform internal/align internal/rhythm", "os net", "pure functions, no input or output"},
 	{"edl", "internal/edl", "os net", "edit maps and cut lists: times only, so that all above may speak of them"},
 	{"records", "internal/approval internal/audit internal/meter", "", "what was allowed and what was done: kept in the store, under keys; never an engine or a door"},
-	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/attestation internal/event internal/store internal/font internal/config internal/host internal/modeltest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
+	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/attestation internal/event internal/store internal/font internal/config internal/host internal/modeltest internal/persontest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
 	{"argv", "internal/sandbox/argv", "os net", "typed program arguments: pure, so that those who plan a run need not know who runs it"},
 	{"nouns", ".", "os net cutroom/internal/sandbox/child", "what is passed between the parts"},
 	{"child", "internal/sandbox/child", "", "runs before main in the sandboxed process: every import, the nouns too, is start-up time of every program"},

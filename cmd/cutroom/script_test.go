@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"cutroom/internal/persontest"
 	"cutroom/internal/testenv"
 )
 
@@ -102,7 +103,7 @@ func oneDocument(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// person runs a command whose parents are gone ([orphan]). Output goes to the files
+// person runs a command whose parents are gone ([persontest.Orphan]). Output goes to the files
 // person.out and person.err; the exit code is compared with the first argument.
 //
 //	person CODE cutroom ARGS...
@@ -126,9 +127,9 @@ func types(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || at < 0 || len(args) < at+3 {
 		ts.Fatalf("usage: types ANSWERS... -- CODE PROGRAM ARGS...")
 	}
-	t, err := newTerminal(args[:at])
+	t, err := persontest.NewTerminal(args[:at]...)
 	ts.Check(err)
-	defer func() { ts.Check(os.WriteFile(ts.MkAbs("terminal.out"), []byte(t.close()), 0o600)) }()
+	defer func() { ts.Check(os.WriteFile(ts.MkAbs("terminal.out"), []byte(t.Close()), 0o600)) }()
 	alone(ts, t.File, t.File, args[at+1:])
 }
 
@@ -140,7 +141,7 @@ func alone(ts *testscript.TestScript, in, complaints *os.File, args []string) {
 	for _, name := range []string{"PATH", "HOME", "CUTROOM_HOME", "TMPDIR", "MEDIA"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
-	code, err := orphan(ts.MkAbs("."), env, in, out, complaints, args[1:]...)
+	code, err := persontest.Orphan(ts.MkAbs("."), env, in, out, complaints, args[1:]...)
 	ts.Check(err)
 	if code != args[0] {
 		text, _ := os.ReadFile(complaints.Name())

@@ -96,7 +96,7 @@ func (a *App) revokeCommand() *cobra.Command {
 		Long:    "Take back a request or an approval that was not used yet. With --before everything that was approved or asked for up to then, in every workspace, is taken back at once, grants as well. What runs already goes on.\n\nIt takes no terminal: it can only narrow what is allowed.",
 		Example: "  cutroom approvals revoke k3v5q7x2m4n6p7ra\n  cutroom approvals revoke --before now",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.personOnly("taking approvals back"); err != nil {
+			if err := a.personOnly(cmd.Context(), "taking approvals back", args...); err != nil {
 				return err
 			}
 			if (len(args) == 1) == (before != "") {
@@ -156,7 +156,7 @@ func (a *App) passphraseCommand() *cobra.Command {
 const keyKept = "the key and its passphrase are as they were; run `cutroom approvals passphrase` again to change them"
 
 func (a *App) setPassphrase(ctx context.Context, remove, reset bool) error {
-	t, err := a.person("setting the passphrase")
+	t, err := a.person(ctx, "setting the passphrase")
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (a *App) setPassphrase(ctx context.Context, remove, reset bool) error {
 	if err := a.noted(ctx, cutroom.AuditEvent{Type: cutroom.AuditKeyRotated, Kind: cutroom.Approve}, func() (string, error) {
 		return "passphrase of the key of approvals", keys.SetPassphrase(old, next)
 	}); err != nil {
-		return err
+		return a.refused(ctx, err)
 	}
 	if a.flags.json {
 		a.printJSON(struct {

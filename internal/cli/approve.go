@@ -34,7 +34,7 @@ func (a *App) approveCommand() *cobra.Command {
 }
 
 func (a *App) approve(ctx context.Context, id string, life time.Duration) error {
-	t, err := a.person("approving")
+	t, err := a.person(ctx, "approving", id)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (a *App) approve(ctx context.Context, id string, life time.Duration) error 
 	}
 	seal, err := a.seal(t, i.Approvals, bound, who, kept)
 	if err != nil {
-		return err
+		return a.refused(ctx, err, id)
 	}
 	in := decision{ID: id, Decision: cutroom.SayApprove, Minutes: int64(life / time.Minute)}
 	if life > 0 && in.Minutes == 0 {
@@ -119,20 +119,6 @@ func (a *App) decide(ctx context.Context, in decision) error {
 		return err
 	}
 	return a.showReply(reply)
-}
-
-// person refuses whoever is no person at a terminal, and returns the terminal.
-func (a *App) person(what string) (*os.File, error) {
-	if err := a.personOnly(what); err != nil {
-		return nil, err
-	}
-	in, ok := a.Stdin.(*os.File)
-	out, alsoOK := a.Stderr.(*os.File)
-	if !ok || !alsoOK || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
-		return nil, cutroom.Errorf(cutroom.Denied, "%s takes a terminal", what).
-			WithHint("run the command by hand on a terminal of your own, without redirecting its input or its error output")
-	}
-	return in, nil
 }
 
 // tries is how often a passphrase may be mistyped.
@@ -203,7 +189,7 @@ func (a *App) denyCommand() *cobra.Command {
 		Use: "deny ID", Short: "Refuse a call that waits for you", GroupID: groupProgram, Args: exactly("ID"),
 		Long: "Refuse a call. For a day the very same call is refused without asking again; `cutroom approve` still changes that. It takes no terminal: it can only narrow what is allowed.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.personOnly("deciding"); err != nil {
+			if err := a.personOnly(cmd.Context(), "deciding", args[0]); err != nil {
 				return err
 			}
 			return a.decide(cmd.Context(), decision{ID: args[0], Decision: cutroom.SayDeny})

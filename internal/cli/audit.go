@@ -102,7 +102,7 @@ func (r auditRow) allowed() string {
 	case r.Grant != "":
 		return "grant " + r.Grant
 	case r.Approval != "":
-		return "approval " + r.Approval
+		return strings.TrimSpace("approval " + r.Approval + "  " + text)
 	}
 	return text
 }
@@ -230,7 +230,7 @@ func (a *App) auditExportCommand() *cobra.Command {
 			"Without -o nothing else is printed on standard output, also under --json. The exit code is 1 when the chain is not whole.",
 		Example: "  cutroom audit export -o audit.jsonl\n  cutroom audit export --from 1000 --to 2000 | gzip > part.jsonl.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.personOnly("exporting the audit"); err != nil {
+			if err := a.personOnly(cmd.Context(), "exporting the audit"); err != nil {
 				return err
 			}
 			if from < 0 || to < 0 || to > 0 && to < from {
@@ -262,7 +262,7 @@ func (a *App) auditAnchorCommand() *cobra.Command {
 		Use: "anchor", Short: "Print the end of the chain, to be kept elsewhere", Args: noArgs,
 		Long: "Print the end of the chain now, as one line of JSON. Kept where whoever can write the state folder cannot, it shows later that no row up to here was changed or cut off: `cutroom audit verify --anchor FILE`. A file may hold any number of such lines.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.personOnly("taking an anchor"); err != nil {
+			if err := a.personOnly(cmd.Context(), "taking an anchor"); err != nil {
 				return err
 			}
 			return a.intoNew(out, func(w io.Writer) error {

@@ -54,7 +54,7 @@ func (a *App) dbBackupCommand() *cobra.Command {
 		Use: "backup FILE", Short: "Write what the database holds to a new file", Args: exactly("FILE"),
 		Long: "Write what the database holds at this moment to a new file, while others work with it. Lines of JSON, readable by you alone: requests and decisions are in them. Keys are not.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.personOnly("a backup of the database"); err != nil {
+			if err := a.personOnly(cmd.Context(), "a backup of the database"); err != nil {
 				return err
 			}
 			c, err := setup.BackupDatabase(cmd.Context(), a.options(), args[0])
@@ -72,7 +72,7 @@ func (a *App) dbRestoreCommand() *cobra.Command {
 		Use: "restore FILE", Short: "Put back what a backup holds", Args: exactly("FILE"),
 		Long: "Put what a backup holds into the database, which has to be empty, or is emptied with --overwrite. The whole backup is checked first; then all of it is there at once, or nothing has changed.\n\nWhat was asked, done and written down after the backup is gone, so --overwrite takes a terminal and a yes. Whatever was approved or granted before the restore is void, since the backup does not know what was used or taken back. The audit gets a row that says which rows are gone; `cutroom audit verify` tells it from then on.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.personOnly("restoring the database"); err != nil {
+			if err := a.personOnly(cmd.Context(), "restoring the database"); err != nil {
 				return err
 			}
 			var former audit.Anchor
@@ -100,7 +100,7 @@ func (a *App) dbRestoreCommand() *cobra.Command {
 // givenUp has a person at a terminal agree that what the database holds is given up, and
 // returns the end of its audit; the zero one where that cannot be read.
 func (a *App) givenUp(ctx context.Context, file string) (audit.Anchor, error) {
-	t, err := a.person("replacing what the database holds")
+	t, err := a.person(ctx, "replacing what the database holds")
 	if err != nil {
 		return audit.Anchor{}, err
 	}
@@ -128,7 +128,7 @@ func (a *App) dbMigrateCommand() *cobra.Command {
 		Use: "migrate", Short: "Bring the database to the schema of this version, or back", Args: noArgs,
 		Long: "Bring the database to the schema of this version; every call that needs the database does so too. --down and --to go back, for an older version of cutroom: what only the newer schema keeps is lost, so make a backup first.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.personOnly("migrating the database"); err != nil {
+			if err := a.personOnly(cmd.Context(), "migrating the database"); err != nil {
 				return err
 			}
 			switch {

@@ -60,7 +60,7 @@ func (a *App) grantsCommand() *cobra.Command {
 			Use: "revoke ID", Short: "Take a grant back", Args: exactly("ID"),
 			Long: "Take a grant back. It takes no terminal: it can only narrow what is allowed.",
 			RunE: func(cmd *cobra.Command, args []string) error {
-				if err := a.personOnly("taking a grant back"); err != nil {
+				if err := a.personOnly(cmd.Context(), "taking a grant back"); err != nil {
 					return err
 				}
 				i, err := a.open(cmd.Context())
@@ -167,7 +167,7 @@ func (a *App) grantAddCommand() *cobra.Command {
 const notGranted = "no grant was made: `cutroom grants` lists those that hold"
 
 func (a *App) addGrant(ctx context.Context, g cutroom.Grant, life time.Duration) error {
-	t, err := a.person("granting")
+	t, err := a.person(ctx, "granting")
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (a *App) addGrant(ctx context.Context, g cutroom.Grant, life time.Duration)
 	}
 	made, err := i.Approvals.Grant(ctx, a.principal(), pass, g, life)
 	if err != nil {
-		return err
+		return a.refused(ctx, err)
 	}
 	if a.flags.json {
 		a.printJSON(documentOf(made))

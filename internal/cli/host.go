@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func (a *App) installCommand() *cobra.Command {
 			"Only a person can install: it changes what an agent may do. An agent can use --dry-run.\n\n" +
 			"The page docs/reference/hosts.md says what each host was seen to do with it.",
 		Example: "  cutroom install claude\n  cutroom install codex --scope user --dry-run",
-		RunE:    func(_ *cobra.Command, args []string) error { return a.install(args[0], o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.install(cmd.Context(), args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "overwrite a server named cutroom and a skill named watch that are not as cutroom writes them")
 	return hostCommand(cmd, &o)
@@ -47,7 +48,7 @@ func (a *App) uninstallCommand() *cobra.Command {
 	return hostCommand(&cobra.Command{
 		Use: "uninstall HOST", Short: "Take out of a host what install put in", GroupID: groupProgram,
 		Long: "Take out what `cutroom install` wrote: the entry that starts cutroom, the skill, and files and folders that were made for them. The rest of each file stays as it is. What is not cutroom's, or a skill that was changed by hand, is left alone and named.",
-		RunE: func(_ *cobra.Command, args []string) error { return a.uninstall(args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], o) },
 	}, &o)
 }
 
@@ -61,8 +62,8 @@ func hostCommand(cmd *cobra.Command, o *hosting) *cobra.Command {
 	return cmd
 }
 
-func (a *App) install(name string, o hosting) error {
-	h, scope, places, err := a.hostAndPlaces(name, o)
+func (a *App) install(ctx context.Context, name string, o hosting) error {
+	h, scope, places, err := a.hostAndPlaces(ctx, name, o)
 	if err != nil {
 		return err
 	}
@@ -84,8 +85,8 @@ func (a *App) install(name string, o hosting) error {
 	return a.apply(r, changes, !o.dryRun && r.conflicts == 0)
 }
 
-func (a *App) uninstall(name string, o hosting) error {
-	h, scope, places, err := a.hostAndPlaces(name, o)
+func (a *App) uninstall(ctx context.Context, name string, o hosting) error {
+	h, scope, places, err := a.hostAndPlaces(ctx, name, o)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (a *App) uninstall(name string, o hosting) error {
 	return a.apply(report(h, scope, o, changes), changes, !o.dryRun)
 }
 
-func (a *App) hostAndPlaces(name string, o hosting) (h host.Host, scope host.Scope, places host.Places, err error) {
+func (a *App) hostAndPlaces(ctx context.Context, name string, o hosting) (h host.Host, scope host.Scope, places host.Places, err error) {
 	if h, err = host.Find(name); err != nil {
 		return h, scope, places, err
 	}
@@ -104,7 +105,7 @@ func (a *App) hostAndPlaces(name string, o hosting) (h host.Host, scope host.Sco
 		return h, scope, places, usagef("--scope: %q is not project or user", short(o.scope))
 	}
 	if !o.dryRun {
-		if err := a.personOnly("setting up a host"); err != nil {
+		if err := a.personOnly(ctx, "setting up a host"); err != nil {
 			return h, scope, places, err
 		}
 	}

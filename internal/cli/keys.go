@@ -139,7 +139,7 @@ func (a *App) revokeKey(ctx context.Context, id string) error {
 }
 
 func (a *App) changeKeys(ctx context.Context, what, did string, change func(*attestation.Ring) (attestation.PublicKey, error)) error {
-	if err := a.personOnly(what); err != nil {
+	if err := a.personOnly(ctx, what); err != nil {
 		return err
 	}
 	i, err := a.open(ctx)

@@ -57,7 +57,7 @@ func (a *App) operationsCommand() *cobra.Command {
 			"Without a command the calls are listed that have no outcome yet: those at work, and those that were cut off.",
 		Example: "  cutroom operations\n  cutroom operations settle k3v5q7x2m4n6p8r0s1t9 --happened",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.personOnly("the ledger"); err != nil {
+			if err := a.personOnly(cmd.Context(), "the ledger"); err != nil {
 				return err
 			}
 			i, err := a.open(cmd.Context())
@@ -148,7 +148,7 @@ func (a *App) settleCommand() *cobra.Command {
 		Use: "settle ID", Short: "Say what became of a call of unknown outcome", Args: exactly("ID"),
 		Long: "Say what became of a call that was cut off, once you have looked. With --happened it is never made again; with --not-happened the next such call is made. It is written into the audit.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.personOnly("settling an operation"); err != nil {
+			if err := a.personOnly(cmd.Context(), "settling an operation"); err != nil {
 				return err
 			}
 			if yes == no {

@@ -14,20 +14,11 @@ import (
 	"cutroom/internal/stage"
 )
 
-// personOnly refuses what only a person may decide.
-func (a *App) personOnly(what string) error {
-	if a.principal().Role != cutroom.RoleAgent {
-		return nil
-	}
-	return cutroom.Errorf(cutroom.Denied, "%s is for a person", what).
-		WithHint("ask the operator to run it in a terminal of their own")
-}
-
 func (a *App) keepCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "keep RUN", Short: "Mark a result as reviewed by you", GroupID: groupResults, Args: exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.personOnly("marking a result as reviewed"); err != nil {
+			if err := a.personOnly(cmd.Context(), "marking a result as reviewed"); err != nil {
 				return err
 			}
 			i, err := a.open(cmd.Context())
@@ -71,7 +62,7 @@ func (a *App) pruneCommand() *cobra.Command {
 				return usagef("--unreviewed: %q is not keep or delete", short(unreviewed))
 			}
 			if deletes := (opt.OlderThan > 0 || opt.Pending) && !opt.DryRun; deletes {
-				if err := a.personOnly("deleting results"); err != nil {
+				if err := a.personOnly(cmd.Context(), "deleting results"); err != nil {
 					return err
 				}
 			}

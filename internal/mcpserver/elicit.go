@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,13 +22,13 @@ const answerName = "approval"
 // asked answers a call that needs an approval with a question to the operator in the
 // host's own dialog, when the operator's file names this host and nothing forbids it.
 // Everywhere else the answer is nil: the failure names the command to run. A call that
-// comes back with an answer is not asked about again.
+// comes back with an answer is not asked about again, nor is one whose dialog was closed.
 func (s *server) asked(ctx context.Context, req *mcp.CallToolRequest, id string) *mcp.CallToolResult {
 	if len(req.Params.InputResponses) > 0 || req.Params.RequestState != "" {
 		return nil
 	}
 	request, sheet, _, ok := s.elicitable(ctx, req, id)
-	if !ok {
+	if !ok || s.closed.has(request.ID) {
 		return nil
 	}
 	var b strings.Builder
@@ -41,6 +42,32 @@ func (s *server) asked(ctx context.Context, req *mcp.CallToolRequest, id string)
 			Mode: "form", Message: clip(s.Redact.Text(s.scrub(b.String(), req.Params.Arguments)), maxText), RequestedSchema: question{},
 		}},
 	}
+}
+
+// closed are the requests whose dialog a person closed, until the server ends. They wait
+// for the command: a model that makes its call again and again does not make a person
+// say no again and again.
+type closed struct {
+	mu  sync.Mutex
+	ids map[string]bool
+}
+
+// mostClosed bounds what is remembered; beyond it they may be asked about once more.
+const mostClosed = 1000
+
+func (c *closed) has(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ids[id]
+}
+
+func (c *closed) add(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ids == nil || len(c.ids) >= mostClosed {
+		c.ids = map[string]bool{}
+	}
+	c.ids[id] = true
 }
 
 // question is the form of the dialog: a plain accept is not enough.
@@ -66,6 +93,7 @@ func (s *server) answered(ctx context.Context, req *mcp.CallToolRequest) error {
 	v := cutroom.SayDeny
 	switch said, _ := answer.Content["decision"].(string); {
 	case answer.Action == "cancel":
+		s.closed.add(request.ID)
 		return nil
 	case answer.Action == "accept" && said == "allow once":
 		seal, err := s.Approvals.Seal(nil, bound, "operator in "+host)

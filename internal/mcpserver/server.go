@@ -56,6 +56,7 @@ type server struct {
 	Options
 	listed []*tool.Tool // in the order of the list
 	tools  func() []*mcp.Tool
+	closed closed // requests whose dialog was closed
 }
 
 // New returns a server over an engine. Nothing is opened, probed or started: a host
