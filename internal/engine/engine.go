@@ -9,6 +9,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"os"
 	"time"
 
 	"cutroom"
@@ -97,7 +98,18 @@ type Call struct {
 	Progress  func(cutroom.Progress) // may be nil
 	Planned   *Planned               // the plan that the call has to be, nil for any
 	PlanFirst bool                   // runs by an approval of its very plan only, also where the policy would not ask
+	// Given are inputs that lie in no folder, by the path that the input names them by. A
+	// door makes those paths up, beneath [Uploads]: the caller sent the content itself.
+	// They are there for this call and those it makes; nobody else reads what came of them.
+	Given map[string]Opener
 }
+
+// Opener opens a file for reading, as often as it is asked to.
+type Opener func() (*os.File, error)
+
+// Uploads is the folder, relative to the workspace, that given inputs are named in. It
+// does not exist.
+const Uploads = ".cutroom/uploads"
 
 // Planned is what a plan was made for: the call runs only when it is still that.
 type Planned struct {

@@ -180,7 +180,7 @@ func (k *call) addSource(src stage.Source) {
 
 // openFile opens a file and adds it; in says what is known of it by the way it was named.
 func (k *call) openFile(ctx context.Context, text string, in tool.Input) error {
-	f, locator, err := k.e.openBeneath(k.Principal, text)
+	f, locator, err := k.openInput(text)
 	if err != nil {
 		return err
 	}
@@ -198,6 +198,18 @@ func (k *call) openFile(ctx context.Context, text string, in tool.Input) error {
 	k.add(in, f, id,
 		stage.Source{Kind: cutroom.LocalFile, SHA256: digest, Size: id.Size, Locator: locator})
 	return nil
+}
+
+// openInput opens what was given with the call, or with one that makes it, else a file
+// beneath the roots.
+func (k *call) openInput(text string) (*os.File, string, error) {
+	for c := k; c != nil; c = c.parent {
+		if open, ok := c.Given[text]; ok {
+			f, err := open()
+			return f, text, err
+		}
+	}
+	return k.e.openBeneath(k.Principal, text)
 }
 
 // digest hashes an opened file, after its size was checked.

@@ -1,0 +1,322 @@
+package gateway
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"cutroom"
+)
+
+// medium is what a block holds.
+type medium string
+
+// The media that models may lack.
+const (
+	image medium = "image"
+	audio medium = "audio"
+	video medium = "video"
+)
+
+// block is one media block of a request.
+type block struct {
+	span
+	medium medium
+	// One of the three says where the content is.
+	data   func() (io.Reader, error) // in the block itself
+	path   string                    // a file of the workspace
+	remote bool                      // an address elsewhere
+
+	suffix string            // of the name that the content gets, by the block's own word for it
+	text   string            // type of a text block in its place
+	keep   map[string]string // further members that a text block takes over, as JSON
+}
+
+// place is where a text goes that stands for the block.
+func (b block) place(text string) edit {
+	out := append([]byte(`{"type":`), quoted(b.text)...)
+	out = append(append(out, `,"text":`...), quoted(text)...)
+	for _, name := range kept {
+		if raw, ok := b.keep[name]; ok {
+			out = append(append(append(append(out, ','), quoted(name)...), ':'), raw...)
+		}
+	}
+	return edit{b.span, append(out, '}')}
+}
+
+// kept are members of media blocks that text blocks have as well.
+var kept = []string{"cache_control"}
+
+// finder reads the blocks of one request.
+type finder struct {
+	doc   []byte
+	found []block
+}
+
+// content looks at a list of content blocks; text is what text blocks are called there.
+func (f *finder) content(at span, text string) error {
+	if f.doc[at.from] != '[' {
+		return nil // plain text
+	}
+	return elements(f.doc, at, func(at span) error {
+		if f.doc[at.from] != '{' {
+			return nil
+		}
+		m, err := fields(f.doc, at)
+		if err != nil {
+			return err
+		}
+		kind, _ := textOf(f.doc, m["type"])
+		if kind == "tool_result" {
+			if inner, ok := m["content"]; ok {
+				return f.content(inner, text)
+			}
+			return nil
+		}
+		b, ok := f.block(kind, m)
+		if !ok {
+			return nil
+		}
+		b.span, b.text = at, text
+		for _, name := range kept {
+			if v, ok := m[name]; ok {
+				if b.keep == nil {
+					b.keep = map[string]string{}
+				}
+				b.keep[name] = string(v.of(f.doc))
+			}
+		}
+		f.found = append(f.found, b)
+		return nil
+	})
+}
+
+// block reads a block by its type, in the words of the three wires; false when it is no
+// medium.
+func (f *finder) block(kind string, m map[string]span) (block, bool) {
+	switch kind {
+	case "image_url", "video_url", "audio_url": // {image_url: {url}} or {image_url: url}
+		return f.address(medium(strings.TrimSuffix(kind, "_url")), m[kind])
+	case "input_image", "input_video":
+		medium := medium(strings.TrimPrefix(kind, "input_"))
+		if at, ok := m[string(medium)+"_url"]; ok {
+			return f.address(medium, at)
+		}
+		return f.handle(medium, m)
+	case "input_audio":
+		at, ok := m["input_audio"]
+		if !ok {
+			return f.handle(audio, m)
+		}
+		inner, err := fields(f.doc, at)
+		if err != nil {
+			return block{medium: audio}, true
+		}
+		format, _ := textOf(f.doc, inner["format"])
+		return block{medium: audio, data: f.base64(inner["data"]), suffix: suffixOf("audio/" + format)}, true
+	case "file":
+		inner, err := fields(f.doc, m["file"])
+		if err != nil {
+			return block{}, false
+		}
+		return f.file(inner)
+	case "input_file":
+		return f.file(m)
+	case "image", "audio", "video", "document":
+		return f.source(medium(kind), m["source"])
+	}
+	return block{}, false
+}
+
+// address is a block whose content is at an address, which may hold the content itself.
+func (f *finder) address(m medium, at span) (block, bool) {
+	b := block{medium: m}
+	address, ok := textOf(f.doc, at)
+	if !ok {
+		inner, err := fields(f.doc, at)
+		if err != nil {
+			return b, true
+		}
+		at = inner["url"]
+		if address, ok = textOf(f.doc, at); !ok {
+			return b, true
+		}
+	}
+	f.locate(&b, address)
+	return b, true
+}
+
+// locate says where the content of an address is.
+func (f *finder) locate(b *block, address string) {
+	scheme, rest, _ := strings.Cut(address, ":")
+	switch strings.ToLower(scheme) {
+	case "data":
+		head, _, _ := strings.Cut(rest, ",")
+		b.suffix = suffixOf(head)
+		b.data = func() (io.Reader, error) { return dataURL(rest) }
+	case "http", "https":
+		b.remote = true
+	case "file":
+		if u, err := url.Parse(address); err == nil && (u.Host == "" || u.Host == "localhost") {
+			b.path = u.Path
+		}
+	default:
+		b.path = address
+	}
+}
+
+// handle is a block that names a file by an id: a path of the workspace, or one that
+// only the service knows which made it.
+func (f *finder) handle(m medium, at map[string]span) (block, bool) {
+	b := block{medium: m}
+	if id, ok := textOf(f.doc, at["file_id"]); ok && named(id) == m {
+		b.path = id
+	}
+	return b, true
+}
+
+// file is a block of any type of file; only media are ours.
+func (f *finder) file(m map[string]span) (block, bool) {
+	var b block
+	name, _ := textOf(f.doc, m["filename"])
+	if data, ok := textOf(f.doc, m["file_data"]); ok {
+		if rest, isURL := strings.CutPrefix(data, "data:"); isURL {
+			f.locate(&b, data)
+			head, _, _ := strings.Cut(rest, ",")
+			b.medium = mediumOf(head)
+		} else {
+			b.data = f.base64(m["file_data"])
+		}
+		if b.medium == "" {
+			b.suffix, b.medium = strings.ToLower(path.Ext(name)), named(name)
+		}
+		return b, b.medium != ""
+	}
+	for _, member := range []string{"file_url", "file_id"} {
+		if address, ok := textOf(f.doc, m[member]); ok {
+			f.locate(&b, address)
+			b.medium = cmp.Or(named(address), named(name))
+			return b, b.medium != ""
+		}
+	}
+	return b, false
+}
+
+// source is a block in the form of Anthropic's Messages.
+func (f *finder) source(m medium, at span) (block, bool) {
+	b := block{medium: m}
+	s, err := fields(f.doc, at)
+	if err != nil {
+		return b, m != "document"
+	}
+	kind, _ := textOf(f.doc, s["media_type"])
+	if m == "document" {
+		if b.medium = mediumOf(kind); b.medium == "" {
+			return b, false
+		}
+	}
+	switch form, _ := textOf(f.doc, s["type"]); form {
+	case "base64":
+		b.data, b.suffix = f.base64(s["data"]), suffixOf(kind)
+	case "url":
+		address, _ := textOf(f.doc, s["url"])
+		f.locate(&b, address)
+	case "file":
+		if id, ok := textOf(f.doc, s["file_id"]); ok && named(id) == b.medium {
+			b.path = id
+		}
+	}
+	return b, true
+}
+
+// base64 reads the text at a place.
+func (f *finder) base64(at span) func() (io.Reader, error) {
+	return func() (io.Reader, error) {
+		t, ok := textOf(f.doc, at)
+		if !ok {
+			return nil, cutroom.Errorf(cutroom.Invalid, "the block has no data")
+		}
+		return decoded(t), nil
+	}
+}
+
+// decoded reads base64 in either alphabet, with line breaks and with or without padding.
+func decoded(t string) io.Reader {
+	if strings.ContainsAny(t, "-_") {
+		t = strings.NewReplacer("-", "+", "_", "/").Replace(t)
+	}
+	return base64.NewDecoder(base64.RawStdEncoding, strings.NewReader(strings.TrimRight(t, "=\r\n ")))
+}
+
+// dataURL reads what follows "data:" (RFC 2397).
+func dataURL(rest string) (io.Reader, error) {
+	head, body, ok := strings.Cut(rest, ",")
+	if !ok {
+		return nil, cutroom.Errorf(cutroom.Invalid, "the data URL has no data")
+	}
+	if plain, is64 := strings.CutSuffix(strings.TrimSpace(head), "base64"); is64 && strings.HasSuffix(strings.TrimSpace(plain), ";") {
+		if strings.Contains(body, "%") {
+			var err error
+			if body, err = url.PathUnescape(body); err != nil {
+				return nil, fmt.Errorf("data URL: %w", err)
+			}
+		}
+		return decoded(body), nil
+	}
+	body, err := url.PathUnescape(body)
+	if err != nil {
+		return nil, fmt.Errorf("data URL: %w", err)
+	}
+	return bytes.NewReader([]byte(body)), nil
+}
+
+// mediumOf is what a media type is; "" for anything else.
+func mediumOf(kind string) medium {
+	kind, _, _ = strings.Cut(strings.TrimSpace(strings.ToLower(kind)), ";")
+	group, _, _ := strings.Cut(kind, "/")
+	switch m := medium(group); m {
+	case image, audio, video:
+		return m
+	}
+	return ""
+}
+
+// suffixes are the names that content of a type goes by.
+var suffixes = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/jpg": ".jpg", "image/webp": ".webp", "image/gif": ".gif", "image/bmp": ".bmp", "image/tiff": ".tiff", "image/avif": ".avif",
+	"image/heic": ".heic", "image/heif": ".heif",
+	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/wave": ".wav", "audio/mp3": ".mp3", "audio/mpeg": ".mp3", "audio/mp4": ".m4a", "audio/m4a": ".m4a", "audio/x-m4a": ".m4a", "audio/aac": ".aac",
+	"audio/flac": ".flac", "audio/x-flac": ".flac", "audio/ogg": ".ogg", "audio/opus": ".opus", "audio/webm": ".webm",
+	"video/mp4": ".mp4", "video/quicktime": ".mov", "video/webm": ".webm", "video/x-matroska": ".mkv", "video/matroska": ".mkv", "video/mpeg": ".mpg", "video/x-msvideo": ".avi", "video/mp2t": ".ts", "video/x-m4v": ".m4v",
+}
+
+// suffixOf is the suffix for a media type, "" when the type is not known.
+func suffixOf(kind string) string {
+	kind, _, _ = strings.Cut(strings.TrimSpace(strings.ToLower(kind)), ";")
+	return suffixes[kind]
+}
+
+// names are the suffixes of files by what they hold.
+var names = map[medium][]string{
+	image: {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic", ".heif"},
+	audio: {".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".oga", ".opus"},
+	video: {".mp4", ".mov", ".webm", ".mkv", ".mpg", ".mpeg", ".avi", ".ts", ".m4v"},
+}
+
+// named is what a file or an address is by its name; "" for anything else.
+func named(name string) medium {
+	name, _, _ = strings.Cut(name, "?")
+	suffix := strings.ToLower(path.Ext(name))
+	for m, list := range names {
+		if slices.Contains(list, suffix) {
+			return m
+		}
+	}
+	return ""
+}

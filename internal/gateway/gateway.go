@@ -1,0 +1,202 @@
+// Package gateway is the door for programs that speak to models: Chat Completions,
+// Responses and Messages, with media made into evidence on the way to models that could
+// not take them in.
+//
+// It promises that everything but the media blocks of a request reaches the upstream byte
+// for byte, and every answer, error and stream comes back as the upstream sent it; that
+// no fault of a reader fails a request; that keys of upstreams never leave the process
+// and no body is logged; and that a block which was read is not read again.
+//
+// It does no work: reading is the tools' job, behind engine.Invoke. It must never know
+// how a medium is read, or what a policy says.
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/engine"
+)
+
+// Prefix begins the name of a model that is offered with sight: what follows is its own.
+const Prefix = "cutroom-vision-"
+
+// Upstream is a model that requests are forwarded to.
+type Upstream struct {
+	Model      string                   // as the service names it
+	Name       string                   // as people are shown it; "" is Model
+	Wire       string                   // chat, responses or messages; the first two are served beside each other
+	BaseURL    string                   // as far as the wire's path
+	Keys       func() ([]string, error) // tried in this order; nil for a service without keys
+	Modalities []string                 // that it declares to take in: text, image, audio, video; empty when it declares none
+}
+
+// speaks says whether the upstream takes requests of a wire.
+func (u Upstream) speaks(w wire) bool {
+	switch w.path {
+	case chat.path, responses.path:
+		return u.Wire == "" || u.Wire == "chat" || u.Wire == "responses"
+	}
+	return u.Wire == "messages"
+}
+
+func (u Upstream) shown() string {
+	if u.Name != "" {
+		return u.Name
+	}
+	return u.Model
+}
+
+// takes says whether the upstream declares a modality.
+func (u Upstream) takes(m medium) bool { return slices.Contains(u.Modalities, string(m)) }
+
+// Invoker makes calls of tools.
+type Invoker interface {
+	Invoke(context.Context, engine.Call) (*engine.Reply, error)
+}
+
+// Options are the parts of a gateway.
+type Options struct {
+	Engine Invoker
+	// Upstreams lists the models, at every request: they may change.
+	Upstreams func(context.Context) []Upstream
+	// Wraps says whether a model may be offered with sight, by the operator's settings; when
+	// not, why, as a sentence without its end.
+	Wraps func(model string) (why string, ok bool)
+	// Principal is who a request is made for; the door in front has checked its token.
+	Principal func(*http.Request) cutroom.Principal
+	// Settings names the settings that evidence depends on; evidence made under others is
+	// not given again. nil: they never change.
+	Settings func() string
+	// Uploads is an existing folder, private to the user, for content on its way to a tool.
+	Uploads string
+	// Transport reaches the upstreams; nil is one of our own without proxies.
+	Transport http.RoundTripper
+	MaxBody   int64 // bytes of a request; 0 is 64 MiB
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// Gateway serves the paths beneath /v1.
+type Gateway struct {
+	Options
+	mux    *http.ServeMux
+	reader *reader
+}
+
+// MaxBody is the default of Options.MaxBody.
+const MaxBody = 64 << 20
+
+// New returns the handler of a gateway.
+func New(o Options) *Gateway {
+	if o.MaxBody <= 0 {
+		o.MaxBody = MaxBody
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Transport == nil {
+		o.Transport = transport()
+	}
+	g := &Gateway{Options: o, mux: http.NewServeMux(), reader: newReader(o)}
+	for _, w := range []wire{chat, responses, messages} {
+		g.mux.HandleFunc("POST /v1"+w.path, func(rw http.ResponseWriter, r *http.Request) { g.forward(rw, r, w, w.path) })
+	}
+	g.mux.HandleFunc("POST /v1/messages/count_tokens", func(rw http.ResponseWriter, r *http.Request) { g.forward(rw, r, messages, "/messages/count_tokens") })
+	g.mux.HandleFunc("GET /v1/models", g.models)
+	g.mux.HandleFunc("GET /v1/models/{model...}", g.model)
+	return g
+}
+
+// ServeHTTP serves one request.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
+
+// chosen is what a request's model name stands for.
+type chosen struct {
+	Upstream
+	lacks []medium // media that become evidence; none for the upstream as it is
+}
+
+// choose finds the upstream of a name. Its error is for the caller.
+func (g *Gateway) choose(ctx context.Context, w wire, name string) (chosen, error) {
+	model, wrapped := strings.CutPrefix(name, Prefix)
+	all := g.Upstreams(ctx)
+	at := slices.IndexFunc(all, func(u Upstream) bool { return u.Model == model && u.speaks(w) })
+	if at < 0 {
+		other := slices.IndexFunc(all, func(u Upstream) bool { return u.Model == model })
+		if other >= 0 {
+			return chosen{}, cutroom.Errorf(cutroom.Invalid, "the model %q does not speak this form", short(model)).
+				WithHint("send the request to /v1%s", wireOf(all[other].Wire).path)
+		}
+		return chosen{}, cutroom.Errorf(cutroom.NotFound, "there is no model %q", short(name)).WithHint("GET /v1/models lists those there are; models: in cutroom.yaml adds one")
+	}
+	c := chosen{Upstream: all[at]}
+	if !wrapped {
+		return c, nil
+	}
+	lacks, err := g.wrap(c.Upstream)
+	c.lacks = lacks
+	return c, err
+}
+
+// wrap says which media of requests to a model become evidence, or why it is not offered
+// with sight.
+func (g *Gateway) wrap(u Upstream) ([]medium, error) {
+	why, ok := g.Wraps(u.Model)
+	var lacks []medium
+	for _, m := range []medium{image, audio, video} {
+		if !u.takes(m) {
+			lacks = append(lacks, m)
+		}
+	}
+	if ok && (u.takes(audio) || u.takes(video)) {
+		why, ok = "it takes in more than pictures by itself", false
+	}
+	if !ok {
+		return nil, cutroom.Errorf(cutroom.Invalid, "%q is not offered with sight: %s", short(u.Model), why).WithHint("ask for %q directly", short(u.Model))
+	}
+	return lacks, nil
+}
+
+func wireOf(name string) wire {
+	switch name {
+	case "messages":
+		return messages
+	case "responses":
+		return responses
+	}
+	return chat
+}
+
+func short(name string) string {
+	if r := []rune(name); len(r) > 100 {
+		return string(r[:100]) + "…"
+	}
+	return name
+}
+
+// fail answers with an error in the form of the wire.
+func (g *Gateway) fail(rw http.ResponseWriter, w wire, err error) {
+	e := cutroom.AsError(err)
+	status := e.Code.Facts().HTTP
+	if errors.Is(err, context.Canceled) {
+		return // nobody listens
+	}
+	if e.Code == cutroom.Internal {
+		g.Log.Warn("gateway", "cause", err)
+	}
+	message := e.Msg
+	if e.Hint != "" {
+		message += "; " + e.Hint
+	}
+	writeJSON(rw, status, w.fault(status, string(e.Code), message))
+}
