@@ -82,6 +82,7 @@ var homes = []home{
 	{"github.com/spf13", "internal/cli cmd/cutroom", "commands and flags"},
 	{"github.com/vbauerster/mpb", "internal/cli", "progress bars"},
 	{"golang.org/x/term", "internal/cli internal/setup", "is it a terminal; a passphrase without echo"},
+	{"github.com/zalando/go-keyring", "internal/setup", "secrets in the keyring of the user's session"},
 	{"go.yaml.in/yaml", "internal/config", "the operator's file"},
 	{"github.com/go-json-experiment/json", "*", "strict JSON: refuses duplicate and wrongly cased keys"},
 	{"github.com/google/jsonschema-go", "internal/tool tests", "JSON Schema from structs"},

@@ -132,7 +132,7 @@ func (a *App) open(ctx context.Context) (*setup.Installation, error) {
 		return a.opened, nil
 	}
 	i, err := setup.Open(ctx, setup.Options{
-		Dir: a.Dir, Root: a.flags.root, Stage: a.flags.stage, Registry: a.registry, Redact: a.Redact, Log: a.log(), Now: a.Now,
+		Dir: a.Dir, Root: a.flags.root, Stage: a.flags.stage, Registry: a.registry, Redact: a.Redact, Log: a.log(), Warn: a.stale, Now: a.Now,
 	})
 	if err == nil && !a.serving && a.principal().Role == cutroom.RoleAgent {
 		if err = a.ownWorkspace(i); err != nil {
@@ -141,6 +141,15 @@ func (a *App) open(ctx context.Context) (*setup.Installation, error) {
 	}
 	a.opened = i
 	return i, err
+}
+
+// stale says that a config file changed and is not followed.
+func (a *App) stale(err error) {
+	e := a.failure(err)
+	a.say("cutroom: a config file changed and is wrong; what it said before goes on to hold: %s", e.Msg)
+	if e.Hint != "" {
+		a.say("  hint: %s", e.Hint)
+	}
 }
 
 // ownWorkspace refuses an agent's --root that is not in the workspace where it is, nor

@@ -43,7 +43,7 @@ func (p place) find() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	password, err := secret("the password of the database", "database_password", p.password)
+	password, err := secretOf("database_password", p.password)
 	if err != nil {
 		return "", err
 	}

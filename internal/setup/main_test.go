@@ -15,6 +15,8 @@ func TestMain(m *testing.M) {
 		os.Exit(speech.Child(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	case "ocr", "cutroom-ocr":
 		os.Exit(ocr.Child(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	case "reveal":
+		os.Exit(revealChild(os.Args[1]))
 	}
 	os.Exit(m.Run())
 }

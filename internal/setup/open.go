@@ -31,7 +31,8 @@ type Options struct {
 	Registry *tool.Registry
 	Redact   *redact.Redactor // of what leaves the engine and the queue; nil knows forms only
 	Log      *slog.Logger
-	Debug    io.Writer // what programs say on standard error; nil drops it
+	Debug    io.Writer   // what programs say on standard error; nil drops it
+	Warn     func(error) // a config file changed and is wrong; nil tells nobody
 	Now      func() time.Time
 	First    bool // of setup: nothing that is recorded may be replaced
 }
@@ -41,7 +42,8 @@ type Installation struct {
 	Workspace     string // absolute
 	StageRelative string // folder of results, relative to the workspace, forward slashes
 	Folders       config.Folders
-	Config        config.Config
+	Config        config.Config // as it was when this was opened
+	Live          *config.Live  // the sections lens and models, as the files say them now
 	Engine        *engine.Engine
 	Stage         *stage.Stage
 	Identity      *stage.IdentityCache
@@ -53,6 +55,7 @@ type Installation struct {
 
 	settings settings
 	database *database
+	redact   *redact.Redactor
 }
 
 // settings are what the config files, the flags and the machine say together.
@@ -64,24 +67,43 @@ type settings struct {
 }
 
 func settle(dir, root string) (settings, error) {
+	s, err := located(dir, root)
+	if err != nil {
+		return s, err
+	}
+	user, own := s.files()
+	mine, err := user()
+	if err != nil {
+		return s, err
+	}
+	theirs, err := own()
+	if err != nil {
+		return s, err
+	}
+	s.config, s.narrower, err = config.Load(mine, theirs)
+	return s, err
+}
+
+// located are the settings before any file is read.
+func located(dir, root string) (settings, error) {
 	var s settings
 	var err error
-	if s.folders, err = config.FindFolders(); err != nil {
-		return s, err
+	if s.folders, err = config.FindFolders(); err == nil {
+		s.workspace, err = workspace(dir, root)
 	}
-	if s.workspace, err = workspace(dir, root); err != nil {
-		return s, err
-	}
-	user, err := configFile(s.folders.Config, true)
-	if err != nil {
-		return s, err
-	}
-	own, err := configFile(s.workspace, false)
-	if err != nil {
-		return s, err
-	}
-	s.config, s.narrower, err = config.Load(user, own)
 	return s, err
+}
+
+// files read the user's file and the workspace's.
+func (s settings) files() (user, own func() (config.File, error)) {
+	return func() (config.File, error) { return configFile(s.folders.Config, true) },
+		func() (config.File, error) { return configFile(s.workspace, false) }
+}
+
+// live is the config that is read again where its files change.
+func (s settings) live(warn func(error), now func() time.Time) (*config.Live, error) {
+	user, own := s.files()
+	return config.NewLive(config.LiveOptions{User: user, Workspace: own, Now: now, Warn: warn})
 }
 
 // configFile reads the config file of a folder. The user's own may be a link; in a
@@ -135,16 +157,22 @@ func workspace(dir, root string) (string, error) {
 // Open puts an engine together. Nothing is probed and no program is started; what
 // is not set up is reported by the calls that need it.
 func Open(_ context.Context, o Options) (*Installation, error) {
-	s, err := settle(o.Dir, o.Root)
+	s, err := located(o.Dir, o.Root)
 	if err != nil {
 		return nil, err
 	}
+	live, err := s.live(o.Warn, o.Now)
+	if err != nil {
+		return nil, err
+	}
+	first := live.Get()
+	s.config, s.narrower = first.Config, first.Own
 	key, err := stage.KeyFile(s.keyFile())
 	if err != nil {
 		return nil, stateFault(s, err)
 	}
 	i := &Installation{
-		Workspace: s.workspace, Folders: s.folders, Config: s.config, settings: s,
+		Workspace: s.workspace, Folders: s.folders, Config: s.config, Live: live, settings: s, redact: o.Redact,
 		Identity:      stage.NewIdentityCache(filepath.Join(s.folders.State, "identity"), o.Now),
 		StageRelative: s.stageRoot(o.Stage),
 		Toolchain:     newPinned(s, key, o.Debug),

@@ -15,7 +15,7 @@ import (
 const maxSecretFile = 64 << 10
 
 // Secrets returns every value that this installation knows to be secret: what the user's
-// config file refers to as env:NAME or file:PATH, passwords in its addresses, the tokens
+// config file refers to as env:NAME, file:/PATH or keyring:NAME, passwords in its addresses, the tokens
 // in the state folder, and the variables of the environment whose names say that they are
 // secret. What cannot be read is left out; whoever needs it says so.
 func Secrets() []string {
@@ -79,14 +79,12 @@ func referred(v reflect.Value) []string {
 
 // secretsOf returns what one text of a config file makes secret.
 func secretsOf(text string) []string {
-	if name, ok := strings.CutPrefix(text, "env:"); ok {
-		if value := os.Getenv(name); value != "" {
-			return []string{value}
+	if list, ok := config.Secrets(text); ok {
+		var values []string
+		for _, s := range list {
+			values = append(values, valuesOf(s)...)
 		}
-		return nil
-	}
-	if path, ok := strings.CutPrefix(text, "file:"); ok {
-		return fileSecret(path)
+		return values
 	}
 	if !strings.Contains(text, "://") {
 		return nil
@@ -105,6 +103,18 @@ func secretsOf(text string) []string {
 	return values
 }
 
+// valuesOf returns what one reference leads to, and the keys in it when those are several.
+func valuesOf(s config.Secret) []string {
+	if s.From == config.PlainFile {
+		return fileSecret(s.Name)
+	}
+	value, err := reveal(s, keyringGlance)
+	if err != nil {
+		return nil
+	}
+	return append(split(value), value)
+}
+
 // fileSecret reads the secret that a file holds: the whole of it, and its first line.
 func fileSecret(path string) []string {
 	info, err := os.Stat(path)
@@ -116,9 +126,9 @@ func fileSecret(path string) []string {
 		return nil
 	}
 	whole := strings.TrimSpace(string(raw))
-	first, _, more := strings.Cut(whole, "\n")
-	if !more {
-		return []string{whole}
+	values := append(split(whole), whole)
+	if first, _, more := strings.Cut(whole, "\n"); more {
+		values = append(values, strings.TrimSpace(first))
 	}
-	return []string{whole, strings.TrimSpace(first)}
+	return values
 }

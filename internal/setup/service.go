@@ -4,9 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"cutroom"
 	"cutroom/internal/provider"
 	"cutroom/internal/sandbox/argv"
 )
@@ -44,7 +42,7 @@ func (p *Pinned) ask(ctx context.Context, c argv.Command, dir string) (argv.Resu
 	}
 	service := *p.service
 	var err error
-	if service.Key, err = secret("the token of the speech service", "speech.endpoint.key", p.key); err != nil {
+	if service.Key, err = secretOf("speech.endpoint.key", p.key); err != nil {
 		return argv.Result{}, err
 	}
 	wav, err := os.Open(filepath.Join(dir, file))
@@ -54,27 +52,4 @@ func (p *Pinned) ask(ctx context.Context, c argv.Command, dir string) (argv.Resu
 	defer wav.Close()
 	answer, err := service.Transcribe(ctx, wav, language)
 	return argv.Result{Stdout: answer}, err
-}
-
-// secret reads what env:NAME or file:PATH names; what and key say in an error which
-// secret it is.
-func secret(what, key, reference string) (string, error) {
-	missing := func() (string, error) {
-		return "", cutroom.Errorf(cutroom.Precondition, "%s is not where %s says", what, key).
-			WithHint("set the variable, or write the file")
-	}
-	if name, ok := strings.CutPrefix(reference, "env:"); ok {
-		if value := os.Getenv(name); value != "" {
-			return value, nil
-		}
-		return missing()
-	}
-	if path, ok := strings.CutPrefix(reference, "file:"); ok {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return missing()
-		}
-		return strings.TrimSpace(string(data)), nil
-	}
-	return "", nil
 }
