@@ -1,9 +1,9 @@
-// Package meter counts calls by the hour of the clock, for all processes that share a
-// database.
+// Package meter counts calls by the hour of the clock, and what is sent to providers by
+// the day, for all processes that share a database.
 //
 // It promises that of many who count at once each learns another number, so that a bound
-// on calls is never passed. It keeps nothing of a call but the key that it counts under,
-// and must never know a rule or an engine.
+// on calls, bytes or money is never passed. It keeps nothing of a call but the key that
+// it counts under, and must never know a rule or an engine.
 package meter
 
 import (

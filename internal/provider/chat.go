@@ -157,7 +157,7 @@ func quoted(s string) jsontext.Value {
 // chatMessages writes all messages. A tool's answer is text there: its pictures follow in
 // a message of the user, behind the last answer of the same turn.
 func chatMessages(e Endpoint, list []Message) ([]jsontext.Value, error) {
-	var out []jsontext.Value
+	out, own := []jsontext.Value{}, e.ids(list)
 	var media []Part
 	add := func(m chatMessage) error {
 		v, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true))
@@ -185,7 +185,7 @@ func chatMessages(e Endpoint, list []Message) ([]jsontext.Value, error) {
 			out = append(out, v)
 			continue
 		}
-		written, rest, err := e.chatMessage(m)
+		written, rest, err := e.chatMessage(m, own)
 		if err != nil {
 			return nil, err
 		}
@@ -198,11 +198,11 @@ func chatMessages(e Endpoint, list []Message) ([]jsontext.Value, error) {
 }
 
 // chatMessage writes one message; rest is what it has no place for.
-func (e Endpoint) chatMessage(m Message) (written chatMessage, rest []Part, err error) {
+func (e Endpoint) chatMessage(m Message, own ids) (written chatMessage, rest []Part, err error) {
 	written = chatMessage{Role: m.Role}
 	switch m.Role {
 	case RoleTool:
-		written.CallID = wireID(m.CallID)
+		written.CallID = own.of(m.CallID)
 		for _, p := range m.Parts {
 			if p.Kind != Text {
 				rest = append(rest, p)

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -132,6 +133,8 @@ func chatText(v jsontext.Value) (string, error) {
 	return b.String(), nil
 }
 
+var errPieces = errors.New("the answer has too many pieces")
+
 // unreadable is the fault of an answer that has another form than its wire.
 func unreadable(doc []byte, err error) *Fault {
 	return &Fault{Class: EmptyOrUnparsable, Message: "the answer has not the form of its wire: " + string(doc[:min(len(doc), 2<<10)]), Err: err, cut: len(doc) > 2<<10}
@@ -142,14 +145,25 @@ type embedded struct{ doc []byte }
 
 func (e *embedded) Error() string { return "an error within an answer" }
 
+// chatGrowing is a call that is being written.
+type chatGrowing struct {
+	id, name  string
+	arguments strings.Builder
+}
+
+// maxPieces bounds the calls, blocks and members of one answer: each is a value of its
+// own, so that many small ones would cost far more than their bytes.
+const maxPieces = 4096
+
 // chatGather puts a streamed answer together: the message object as the service would
 // have written it whole.
 type chatGather struct {
 	on     func(Delta)
 	answer chatAnswer
 	texts  map[string]*strings.Builder // members of the message that are texts: content, refusal, reasoning …
-	other  map[string]jsontext.Value   // those that are not: the last one counts
-	calls  []*chatCall
+	lists  map[string][]jsontext.Value // those that are lists: pieces follow each other
+	other  map[string]jsontext.Value   // the rest: the last one counts
+	calls  []*chatGrowing
 	place  map[int]int // a call's index in the stream to its place in calls
 	finish string
 	seen   bool
@@ -157,7 +171,7 @@ type chatGather struct {
 }
 
 func (chatWire) gather(on func(Delta)) gatherer {
-	return &chatGather{on: on, texts: map[string]*strings.Builder{}, other: map[string]jsontext.Value{}, place: map[int]int{}}
+	return &chatGather{on: on, texts: map[string]*strings.Builder{}, lists: map[string][]jsontext.Value{}, other: map[string]jsontext.Value{}, place: map[int]int{}}
 }
 
 func (g *chatGather) take(e event) (bool, error) {
@@ -224,17 +238,21 @@ func (g *chatGather) delta(v jsontext.Value) error {
 			case "reasoning_content", "reasoning":
 				out.Thinking = text
 			}
-		case value.Kind() == '[' && g.other[name].Kind() == '[': // pieces of a list
-			var have, more []jsontext.Value
-			if decode(g.other[name], &have) == nil && decode(value, &more) == nil {
-				g.other[name] = listOf(append(have, more...))
+		case value.Kind() == '[':
+			var more []jsontext.Value
+			if err := decode(value, &more); err != nil {
+				return err
 			}
+			g.lists[name] = append(g.lists[name], more...)
 		default:
 			g.other[name] = value
 		}
 	}
 	if out.Text != "" || out.Thinking != "" {
 		g.on(out)
+	}
+	if len(g.texts)+len(g.lists)+len(g.other)+len(g.calls) > maxPieces {
+		return errPieces
 	}
 	return nil
 }
@@ -255,23 +273,22 @@ func (g *chatGather) callDeltas(v jsontext.Value) error {
 	}
 	for _, d := range list {
 		at, known := g.place[d.Index]
-		if !known || d.ID != "" && g.calls[at].ID != "" && d.ID != g.calls[at].ID {
+		if !known || d.ID != "" && g.calls[at].id != "" && d.ID != g.calls[at].id {
 			at = len(g.calls)
 			g.place[d.Index] = at
-			g.calls = append(g.calls, &chatCall{Type: "function"})
+			g.calls = append(g.calls, &chatGrowing{})
 		}
 		c := g.calls[at]
-		first := c.Function.Name == ""
-		c.ID = cmp.Or(c.ID, d.ID)
-		c.Function.Name = cmp.Or(c.Function.Name, d.Function.Name)
+		first := c.name == ""
+		c.id, c.name = cmp.Or(c.id, d.ID), cmp.Or(c.name, d.Function.Name)
 		piece := textOf(d.Function.Arguments)
-		if d.Function.Arguments.Kind() == '{' { // Ollama: the object itself
+		if d.Function.Arguments.Kind() == '{' { // the object itself
 			piece = string(d.Function.Arguments)
 		}
-		c.Function.Arguments += piece
+		c.arguments.WriteString(piece)
 		out := CallDelta{Index: at, Input: piece}
 		if first {
-			out.ID, out.Name = c.ID, c.Function.Name
+			out.ID, out.Name = c.id, c.name
 		}
 		g.on(Delta{Call: &out})
 	}
@@ -288,11 +305,11 @@ func (g *chatGather) reply() (Reply, bool, error) {
 			message[name] = quoted(b.String())
 		}
 	}
+	for name, list := range g.lists {
+		message[name] = listOf(list)
+	}
 	if len(g.calls) > 0 {
-		for i, c := range g.calls {
-			c.ID = cmp.Or(c.ID, fmt.Sprintf("call_%d", i))
-		}
-		v, err := json.Marshal(g.calls, jsontext.AllowInvalidUTF8(true))
+		v, err := g.written()
 		if err != nil {
 			return Reply{}, false, err
 		}
@@ -304,6 +321,14 @@ func (g *chatGather) reply() (Reply, bool, error) {
 	}
 	r, err := chatReply(g.answer, v, g.finish)
 	return r, g.done || g.finish != "", err
+}
+
+func (g *chatGather) written() (jsontext.Value, error) {
+	var calls []chatCall
+	for i, c := range g.calls {
+		calls = append(calls, chatCall{cmp.Or(c.id, fmt.Sprintf("call_%d", i)), "function", chatCallBody{c.name, c.arguments.String()}})
+	}
+	return json.Marshal(calls, lenient())
 }
 
 // listOf is an array of what is JSON already.

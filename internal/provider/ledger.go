@@ -164,18 +164,20 @@ func (p Price) Cost(in, out int64) int64 {
 	return mulUp(in, p.Input) + mulUp(out, p.Output)
 }
 
-// mulUp is n·price / 1000000, rounded up, and as large as it gets where that is too
-// large for the product.
+// maxCost is the largest cost that there is: sums of some thousands still fit.
+const maxCost = 1 << 50
+
+// mulUp is n·price / 1000000, rounded up, at most [maxCost].
 func mulUp(n, price int64) int64 {
 	if n <= 0 || price <= 0 {
 		return 0
 	}
 	const million = 1_000_000
 	whole, part := n/million, n%million
-	if whole > 0 && whole > (1<<62)/price || part > (1<<62)/price {
-		return 1 << 62
+	if whole > maxCost/price || part > (1<<62)/price {
+		return maxCost
 	}
-	return whole*price + (part*price+million-1)/million
+	return min(whole*price+(part*price+million-1)/million, maxCost)
 }
 
 // Estimate says what sending r would cost, without sending it.

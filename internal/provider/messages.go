@@ -1,13 +1,196 @@
 package provider
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"encoding/base64"
 
-// messagesWire is POST /messages.
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// messagesWire is Anthropic's POST /messages.
 type messagesWire struct{}
 
-func (messagesWire) pack(Endpoint, Request, bool) (packed, error) {
-	return packed{}, faultf(BadRequest, "not yet")
+// defaultMaxTokens is sent where a request has no bound: the wire wants one.
+const defaultMaxTokens = 8192
+
+type messagesRequest struct {
+	Model     string          `json:"model"`
+	MaxTokens int             `json:"max_tokens"`
+	System    string          `json:"system,omitzero"`
+	Messages  []messagesTurn  `json:"messages"`
+	Tools     []messagesTool  `json:"tools,omitempty"`
+	Choice    *messagesChoice `json:"tool_choice,omitzero"`
+	Output    *messagesOutput `json:"output_config,omitzero"`
+	Stream    bool            `json:"stream,omitzero"`
 }
-func (messagesWire) reply([]byte) (Reply, error)      { return Reply{}, faultf(BadRequest, "not yet") }
-func (messagesWire) gather(func(Delta)) gatherer      { return nil }
-func messagesNeutral(jsontext.Value) (Message, error) { return Message{}, nil }
+
+type messagesTurn struct {
+	Role    Role             `json:"role"`
+	Content []jsontext.Value `json:"content"`
+}
+
+type messagesTool struct {
+	Name   string         `json:"name"`
+	Doc    string         `json:"description,omitzero"`
+	Schema jsontext.Value `json:"input_schema"`
+	Strict bool           `json:"strict,omitzero"`
+}
+
+type messagesChoice struct {
+	Type   string `json:"type"`
+	Name   string `json:"name,omitzero"`
+	Serial bool   `json:"disable_parallel_tool_use,omitzero"`
+}
+
+type messagesOutput struct {
+	Format messagesFormat `json:"format"`
+}
+
+type messagesFormat struct {
+	Type   string         `json:"type"`
+	Schema jsontext.Value `json:"schema"`
+}
+
+// messagesBlock is a block of content, in the forms that we write.
+type messagesBlock struct {
+	Type    string           `json:"type"`
+	Text    *string          `json:"text,omitzero"`
+	Source  *messagesSource  `json:"source,omitzero"`
+	ID      string           `json:"id,omitzero"`
+	Name    string           `json:"name,omitzero"`
+	Input   jsontext.Value   `json:"input,omitzero"`
+	CallID  string           `json:"tool_use_id,omitzero"`
+	Content []jsontext.Value `json:"content,omitempty"`
+	Failed  bool             `json:"is_error,omitzero"`
+}
+
+type messagesSource struct {
+	Type  string `json:"type"`
+	Media string `json:"media_type"`
+	Data  string `json:"data"`
+}
+
+func (messagesWire) pack(e Endpoint, r Request, stream bool) (packed, error) {
+	body := messagesRequest{Model: e.Model, MaxTokens: r.MaxTokens, System: r.instruction(), Stream: stream}
+	if body.MaxTokens == 0 {
+		body.MaxTokens = defaultMaxTokens
+	}
+	for _, t := range r.Tools {
+		schema := t.Schema
+		if len(schema) == 0 {
+			schema = jsontext.Value(`{"type":"object"}`)
+		}
+		body.Tools = append(body.Tools, messagesTool{t.Name, t.Doc, schema, t.Strict})
+	}
+	if len(r.Tools) > 0 {
+		body.Choice = r.messagesChoice()
+	}
+	if r.Schema != nil {
+		body.Output = &messagesOutput{messagesFormat{"json_schema", r.Schema.JSON}}
+	}
+	var err error
+	if body.Messages, err = messagesTurns(e, r.Messages); err != nil {
+		return packed{}, err
+	}
+	return e.pack(body)
+}
+
+func (r Request) messagesChoice() *messagesChoice {
+	c := messagesChoice{Serial: r.Serial}
+	switch r.Choice {
+	case ChoiceAuto:
+		if !r.Serial {
+			return nil
+		}
+		c.Type = "auto"
+	case ChoiceNone:
+		return &messagesChoice{Type: "none"}
+	case ChoiceRequired:
+		c.Type = "any"
+	default:
+		c.Type, c.Name = "tool", string(r.Choice)
+	}
+	return &c
+}
+
+// messagesTurns writes all messages but the system's. Roles take turns there, so what one
+// role says in a row is one turn; tools speak as the user.
+func messagesTurns(e Endpoint, list []Message) ([]messagesTurn, error) {
+	turns, own := []messagesTurn{}, e.ids(list)
+	for _, m := range list {
+		if m.Role == RoleSystem {
+			continue
+		}
+		blocks, err := e.messagesBlocks(m, own)
+		if err != nil {
+			return nil, err
+		}
+		if len(blocks) == 0 {
+			continue // a turn without blocks is refused
+		}
+		role := RoleUser
+		if m.Role == RoleAssistant {
+			role = RoleAssistant
+		}
+		if n := len(turns); n > 0 && turns[n-1].Role == role {
+			turns[n-1].Content = append(turns[n-1].Content, blocks...)
+			continue
+		}
+		turns = append(turns, messagesTurn{role, blocks})
+	}
+	return turns, nil
+}
+
+func (e Endpoint) messagesBlocks(m Message, own ids) ([]jsontext.Value, error) {
+	if v := m.native(e); v != nil {
+		var blocks []jsontext.Value
+		err := decode(v, &blocks)
+		return blocks, err
+	}
+	if m.Role == RoleTool {
+		content, err := messagesParts(m.Parts)
+		if err != nil {
+			return nil, err
+		}
+		v, err := json.Marshal(messagesBlock{Type: "tool_result", CallID: own.of(m.CallID), Content: content, Failed: m.Failed})
+		return []jsontext.Value{v}, err
+	}
+	blocks, err := messagesParts(m.Parts)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range m.Calls {
+		v, err := json.Marshal(messagesBlock{Type: "tool_use", ID: wireID(c.ID), Name: c.Name, Input: c.object()}, lenient())
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, v)
+	}
+	return blocks, nil
+}
+
+func messagesParts(parts []Part) ([]jsontext.Value, error) {
+	var blocks []jsontext.Value
+	for _, p := range parts {
+		b := messagesBlock{}
+		switch p.Kind {
+		case Text:
+			if p.Text == "" {
+				continue // refused there
+			}
+			b = messagesBlock{Type: "text", Text: &p.Text}
+		case Image:
+			b = messagesBlock{Type: "image", Source: &messagesSource{"base64", p.mediaType(), base64.StdEncoding.EncodeToString(p.Data)}}
+		case File:
+			b = messagesBlock{Type: "document", Source: &messagesSource{"base64", p.mediaType(), base64.StdEncoding.EncodeToString(p.Data)}}
+		default:
+			return nil, takesNo(Messages, p.Kind)
+		}
+		v, err := json.Marshal(b, lenient())
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, v)
+	}
+	return blocks, nil
+}

@@ -124,6 +124,30 @@ func wireID(id string) string {
 	return "call_" + hex.EncodeToString(sum[:12])
 }
 
+// ids are those that stand in messages which are sent as a service wrote them: what
+// answers them has to say them the same way.
+type ids map[string]bool
+
+func (e Endpoint) ids(list []Message) ids {
+	s := ids{}
+	for _, m := range list {
+		if m.native(e) == nil {
+			continue
+		}
+		for _, c := range m.Calls {
+			s[c.ID] = true
+		}
+	}
+	return s
+}
+
+func (s ids) of(id string) string {
+	if s[id] {
+		return id
+	}
+	return wireID(id)
+}
+
 // object is a call's input as a JSON object. What a model wrote otherwise is kept as the
 // text that it is.
 func (c ToolCall) object() jsontext.Value {
