@@ -41,7 +41,7 @@ var layers = []layer{
 	{"knowledge", "internal/ffmpeg internal/evidence internal/caption internal/platform internal/align internal/rhythm", "os net", "pure functions, no input or output"},
 	{"edl", "internal/edl", "os net", "edit maps and cut lists: times only, so that all above may speak of them"},
 	{"records", "internal/approval internal/audit internal/cooldown internal/meter", "", "what was allowed and what was done: kept in the store, under keys; never an engine or a door"},
-	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/ocr internal/speech internal/policy internal/redact internal/attestation internal/event internal/store internal/font internal/config internal/host internal/modeltest internal/persontest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
+	{"parts", "internal/sandbox internal/stage internal/fetch internal/provider internal/onnx internal/picture internal/ocr internal/object internal/speech internal/policy internal/redact internal/attestation internal/event internal/store internal/font internal/config internal/host internal/modeltest internal/persontest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},
 	{"argv", "internal/sandbox/argv", "os net", "typed program arguments: pure, so that those who plan a run need not know who runs it"},
 	{"nouns", ".", "os net cutroom/internal/sandbox/child", "what is passed between the parts"},
 	{"child", "internal/sandbox/child", "", "runs before main in the sandboxed process: every import, the nouns too, is start-up time of every program"},
@@ -50,6 +50,8 @@ var layers = []layer{
 // sideways are the imports between packages of one level that are allowed.
 var sideways = []struct{ from, to, reason string }{
 	{"internal/ocr", "internal/onnx", "PP-OCR is two ONNX models"},
+	{"internal/ocr", "internal/picture", "pictures that nobody vouches for are opened in one way"},
+	{"internal/object", "internal/picture", "as above"},
 	{"internal/speech", "internal/onnx", "voice activity and speech to text are ONNX models"},
 	{"internal/tools/media", "internal/tools/video", "media tools are made of others: they need the types of what those take and answer, and call them by id"},
 	{"internal/tools/media", "internal/tools/measure", "as above"},
@@ -88,7 +90,7 @@ var homes = []home{
 	{"github.com/google/jsonschema-go", "internal/tool tests", "JSON Schema from structs"},
 	{"github.com/gabriel-vasile/mimetype", "internal/engine internal/stage internal/ffmpeg", "the type of a file by its content"},
 	{"golang.org/x/crypto", "internal/approval", "Argon2id: what a guess at the operator's passphrase costs"},
-	{"golang.org/x/image", "internal/ocr internal/ffmpeg internal/evidence internal/font tests", "scaling and WebP; the fixed-point numbers of shaped text"},
+	{"golang.org/x/image", "internal/picture internal/ocr internal/ffmpeg internal/evidence internal/font tests", "scaling and WebP; the fixed-point numbers of shaped text"},
 	{"golang.org/x/text", "internal/evidence internal/fetch", "encodings, Unicode"},
 	{"golang.org/x/net", "internal/fetch", "IDNA (UTS 46)"},
 	{"gonum.org/v1/gonum", "internal/align internal/rhythm", "Fourier transforms"},

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"cutroom/internal/cli"
+	"cutroom/internal/object"
 	"cutroom/internal/ocr"
 	"cutroom/internal/redact"
 	"cutroom/internal/setup"
@@ -68,6 +69,8 @@ func engineOf(name string) func([]string, io.Reader, io.Writer, io.Writer) int {
 		return speech.Child
 	case "ocr":
 		return ocr.Child
+	case object.Program:
+		return object.Child
 	}
 	return nil
 }

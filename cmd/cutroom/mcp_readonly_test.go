@@ -88,6 +88,7 @@ func readOnlyInputs() []struct{ tool, input string } {
 		{"video_transcript", source("demo.mp4", `"allow":["speech"]`)},
 		{"video_ocr_frames", `{"frames":FRAMES}`},
 		{"video_inspect_frames", `{"frames":FRAMES}`},
+		{"media_objects", `{"frames":FRAMES}`},
 		{"video_summarize_timeline", `{"source_identity_sha256":"SOURCE","results":[{"run":"TRANSCRIPT"}]}`},
 	}
 }

@@ -327,6 +327,9 @@ func (c *promise) tools() {
 		var read struct{ Items json.RawMessage }
 		decode(c.t, c.full(c.check("video_ocr_frames", `{"frames":`+string(taken.Frames)+`,"detail":"full"}`)), &read)
 		c.check("video_inspect_frames", `{"frames":`+string(taken.Frames)+`}`)
+		if file == "demo.mp4" {
+			c.check("media_objects", `{"frames":`+string(taken.Frames)+`}`)
+		}
 		c.check("video_transcript", source(file, ""))
 		said := c.check("video_transcript", source(file, `"detail":"full","allow":["embedded","speech"]`))
 		var from struct {

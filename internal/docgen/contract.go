@@ -158,7 +158,7 @@ func dependencies(t *tool.Tool) []string {
 	if t.Network {
 		programs = t.Needs.AllPrograms()
 	}
-	return slices.DeleteFunc(list(programs), func(p string) bool { return p == "speech" || p == "ocr" })
+	return slices.DeleteFunc(list(programs), func(p string) bool { return p == "speech" || p == "ocr" || p == "object" })
 }
 
 // The operating budget of every tool, which an input with limits of its own states

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"cutroom/internal/onnx"
+	"cutroom/internal/picture"
 )
 
 // ChildName is argv[0] of the sandboxed run of our binary that reads pictures.
@@ -133,9 +134,9 @@ func (s *session) readAll(stdout io.Writer) error {
 // frame reads one picture. A picture that cannot be read is a frame with a problem;
 // an error is a failure of the models or the disk.
 func (s *session) frame(index int, path string) (Frame, error) {
-	im, err := openPicture(path)
+	im, err := picture.Open(path)
 	switch {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, picture.ErrTooLarge):
 		return Frame{Index: index, Problem: TooLarge}, nil
 	case err != nil:
 		return Frame{Index: index, Problem: Unreadable}, nil

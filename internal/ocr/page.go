@@ -66,7 +66,7 @@ type Problem string
 // The problems.
 const (
 	Unreadable Problem = "unreadable" // not a JPEG, PNG or WebP picture, or broken
-	TooLarge   Problem = "too_large"  // more pixels than [MaxPixels]
+	TooLarge   Problem = "too_large"  // more pixels than [picture.MaxPixels]
 )
 
 // Page is what one picture says. Text holds the lines in reading order, one visual

@@ -208,3 +208,18 @@ func levels(g *image.Gray) brightness {
 	}
 	return brightness{at(0.01), at(0.5), at(0.99)}
 }
+
+// luma returns the brightness of im, BT.601 as JPEG has it, without a copy where
+// the picture already holds it.
+func luma(im image.Image) *image.Gray {
+	b := im.Bounds()
+	switch p := im.(type) {
+	case *image.Gray:
+		return p
+	case *image.YCbCr:
+		return &image.Gray{Pix: p.Y[p.YOffset(b.Min.X, b.Min.Y):], Stride: p.YStride, Rect: image.Rect(0, 0, b.Dx(), b.Dy())}
+	}
+	g := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
+	draw.Draw(g, g.Bounds(), im, b.Min, draw.Src)
+	return g
+}

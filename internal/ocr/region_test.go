@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"cutroom/internal/picture"
 )
 
 // bar paints a rectangle of text probability, turned by angle around its middle.
@@ -139,7 +141,7 @@ func TestReadingOrderKeepsAll(t *testing.T) {
 func TestMapSize(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w, h := rapid.IntRange(1, MaxPixels).Draw(t, "w"), rapid.IntRange(1, MaxPixels).Draw(t, "h")
+		w, h := rapid.IntRange(1, picture.MaxPixels).Draw(t, "w"), rapid.IntRange(1, picture.MaxPixels).Draw(t, "h")
 		side := rapid.IntRange(minSideOption, maxSideOption).Draw(t, "side")
 		mw, mh := mapSize(w, h, side)
 		if mw%32 != 0 || mh%32 != 0 || mw < 32 || mh < 32 || mw > side+16 || mh > side+16 {

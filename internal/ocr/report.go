@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"cutroom/internal/picture"
 )
 
 // Frame is what the child found in one picture: one line of its output, as JSON.
@@ -88,7 +90,7 @@ func (f Frame) check() error {
 	default:
 		return fmt.Errorf("unknown problem %q", f.Problem)
 	}
-	if f.Width < 1 || f.Height < 1 || int64(f.Width)*int64(f.Height) > MaxPixels || f.Width > MaxPixels || f.Height > MaxPixels {
+	if f.Width < 1 || f.Height < 1 || int64(f.Width)*int64(f.Height) > picture.MaxPixels || f.Width > picture.MaxPixels || f.Height > picture.MaxPixels {
 		return fmt.Errorf("size %dx%d", f.Width, f.Height)
 	}
 	if f.Page < 0 || (f.Page > 0 && !(f.Scale > 0 && f.Scale <= 4)) {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"cutroom/internal/picture"
 )
 
 // word is one word that Tesseract read.
@@ -100,7 +102,7 @@ func numbers(fields []string) (n [colConf]int, conf float64, err error) {
 	}
 	for i := range n {
 		n[i], err = strconv.Atoi(fields[i])
-		if err != nil || n[i] < 0 || n[i] > MaxPixels {
+		if err != nil || n[i] < 0 || n[i] > picture.MaxPixels {
 			return n, 0, fmt.Errorf("column %d is %q", i+1, clip(fields[i]))
 		}
 	}

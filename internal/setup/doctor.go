@@ -11,6 +11,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/host"
+	"cutroom/internal/object"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/speech"
@@ -178,7 +179,10 @@ func (d *Diagnosis) worst() tool.State {
 func (i *Installation) programs(ctx context.Context) ([]Program, error) {
 	var list []Program
 	fault := i.Toolchain.fault()
-	names := append(foreign(), "speech", "ocr")
+	names := foreign()
+	for _, c := range children() {
+		names = append(names, c.program)
+	}
 	if i.settings.speechEngine() != nil {
 		names = append(names, video.SpeechEngine)
 	}
@@ -229,7 +233,7 @@ func (i *Installation) fixFor(name string) string {
 func (i *Installation) tryPinned(ctx context.Context, name string) error {
 	word := "-version"
 	switch name {
-	case "speech", "ocr":
+	case "speech", "ocr", object.Program:
 		return tryChild(ctx, i.Toolchain, name)
 	case video.SpeechEngine:
 		return tryOwn(ctx, i.Toolchain, i.settings.speechEngine())

@@ -11,6 +11,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/ffmpeg"
+	"cutroom/internal/object"
 	"cutroom/internal/ocr"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
@@ -143,6 +144,12 @@ func tryChild(ctx context.Context, box runner, program string) error {
 		return err
 	case "ocr":
 		return tryOCR(ctx, box, dir)
+	case object.Program:
+		res, err := box.Run(ctx, object.Trial("try"), sandbox.Grant{Dir: dir})
+		if err == nil {
+			err = object.Tried(res)
+		}
+		return err
 	}
 	return fmt.Errorf("no engine is called %s", program)
 }

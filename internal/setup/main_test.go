@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"cutroom/internal/object"
 	"cutroom/internal/ocr"
 	"cutroom/internal/speech"
 )
@@ -13,6 +14,8 @@ func TestMain(m *testing.M) {
 	switch os.Args[0] {
 	case "speech", "cutroom-speech":
 		os.Exit(speech.Child(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	case "object", "cutroom-object":
+		os.Exit(object.Child(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	case "ocr", "cutroom-ocr":
 		os.Exit(ocr.Child(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	case "reveal":

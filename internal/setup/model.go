@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cutroom"
+	"cutroom/internal/object"
 	"cutroom/internal/ocr"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/speech"
@@ -32,6 +33,9 @@ func models() []model {
 		{"ocr/ch_PP-OCRv4_det_infer.onnx", "30a86f5731181461d08021402766601e4302a9b9b9666be8aff402696339cdff", 4745517},
 		{"ocr/ch_PP-OCRv4_rec_infer.onnx", "06b3e6af6c59a1ba5d53790ed8c2e4b2de389870b6cf5a97f349f3412cb269c0", 10822323},
 		{"ocr/ppocr_keys_v1.txt", "28b2362ad4ab2dc38769aa72feb535e3a9ddb3fd2a7585a05920e6393b1dc7f7", 26249},
+		{object.GraphFile, "bfb942eaacc5becf738d536663bc4580a0ae9e560722306e6d4dd7fe4a09de05", 201673},
+		{object.WeightsFile, "1b635a15009071f506f9f2b3519b31c072c534888989f30d269ffd44734ef7ef", 4030290},
+		{object.SampleFile, "f5310f98bc9d6db7f1d4073b323ded78969b30941de24f48fb1579c7d9ce6e58", 71292},
 	}
 }
 
@@ -47,6 +51,7 @@ func children() []child {
 	return []child{
 		{"speech", common, [][]string{speech.DataFiles(speech.Base), speech.DataFiles(speech.Tiny)}},
 		{"ocr", common, [][]string{{ocr.RuntimeFile, ocr.DetectFile, ocr.ReadFile, ocr.AlphabetFile}}},
+		{object.Program, []string{object.GraphFile, object.WeightsFile, object.SampleFile}, nil},
 	}
 }
 

@@ -168,7 +168,7 @@ func TestSetupAndDoctor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]State{"ffmpeg": Ready, "ffprobe": Ready, "tesseract": Ready, "speech": Ready, "ocr": Broken, "yt-dlp": Optional} {
+	for name, want := range map[string]State{"ffmpeg": Ready, "ffprobe": Ready, "tesseract": Ready, "speech": Ready, "ocr": Broken, "object": Ready, "yt-dlp": Optional} {
 		if got := stateOf(report.Programs, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}

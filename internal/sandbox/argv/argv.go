@@ -71,7 +71,7 @@ type Consumer func(io.Reader) (any, error)
 // the call's private folder, the only place it can write.
 type Command struct {
 	Step    string // unique in a plan; names the result
-	Program string // name in the toolchain: ffmpeg, ffprobe, tesseract, speech, ocr …
+	Program string // name in the toolchain: ffmpeg, ffprobe, tesseract, speech, ocr, object …
 	Args    []Atom // without the program itself
 	Inputs  []int  // indices of the call's inputs that this run is granted; In(n) counts these
 

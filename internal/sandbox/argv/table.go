@@ -70,7 +70,7 @@ func Plain(program string, options map[string]Option, operands []Option) Table {
 
 // Programs returns the tables of the programs that the product knows.
 func Programs() map[string]Table {
-	list := []Table{ffmpegTable(), ffprobeTable(), tesseractTable(), selfTable("speech"), selfTable("ocr")}
+	list := []Table{ffmpegTable(), ffprobeTable(), tesseractTable(), selfTable("speech"), selfTable("ocr"), selfTable("object")}
 	tables := make(map[string]Table, len(list))
 	for _, t := range list {
 		tables[t.Program] = t

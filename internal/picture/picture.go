@@ -1,4 +1,10 @@
-package ocr
+// Package picture opens still pictures that nobody vouches for.
+//
+// It promises that a picture's size is judged by its header before anything is
+// decoded, that the decoder is chosen by the content and never by the name, and that
+// a decoder which panics is an error like any other. It must never know what is
+// looked for in a picture.
+package picture
 
 import (
 	"bufio"
@@ -22,8 +28,9 @@ const MaxPixels = 100_000_000
 // eight times the pixels.
 const maxDecoded = 400_000_000
 
-// errTooLarge marks a picture beyond the bounds.
-var errTooLarge = errors.New("picture is too large")
+// ErrTooLarge marks a picture beyond [MaxPixels], or one that takes more than 400 MB
+// decoded.
+var ErrTooLarge = errors.New("picture is too large")
 
 // format is one kind of picture file: the decoder is chosen by the file's first
 // bytes, so no decoder that another package registers can be reached.
@@ -41,21 +48,21 @@ func formats() []format {
 	}
 }
 
-// openPicture reads the picture at path, which it opens twice over one descriptor:
+// Open reads the picture at path, which it opens twice over one descriptor:
 // the header decides whether the rest is decoded at all.
-func openPicture(path string) (image.Image, error) {
+func Open(path string) (image.Image, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open picture: %w", err)
 	}
 	defer f.Close()
-	return decodePicture(f)
+	return Decode(f)
 }
 
-// decodePicture decodes r after checking the size in its header. The answer is of
+// Decode decodes r after checking the size in its header. The answer is of
 // a type that scales fast: YCbCr, RGBA or Gray. A decoder that panics on hostile
 // bytes is an error like any other.
-func decodePicture(r io.ReadSeeker) (im image.Image, err error) {
+func Decode(r io.ReadSeeker) (im image.Image, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			im, err = nil, fmt.Errorf("decoder stopped: %v", p)
@@ -124,7 +131,7 @@ func checkSize(c image.Config) error {
 	}
 	n := int64(c.Width) * int64(c.Height)
 	if c.Width > MaxPixels || c.Height > MaxPixels || n > MaxPixels || n*each > maxDecoded {
-		return errTooLarge
+		return ErrTooLarge
 	}
 	return nil
 }
@@ -149,19 +156,4 @@ func plain(im image.Image) image.Image {
 	}
 	draw.Draw(out, out.Bounds(), im, b.Min, op)
 	return out
-}
-
-// luma returns the brightness of im, BT.601 as JPEG has it, without a copy where
-// the picture already holds it.
-func luma(im image.Image) *image.Gray {
-	b := im.Bounds()
-	switch p := im.(type) {
-	case *image.Gray:
-		return p
-	case *image.YCbCr:
-		return &image.Gray{Pix: p.Y[p.YOffset(b.Min.X, b.Min.Y):], Stride: p.YStride, Rect: image.Rect(0, 0, b.Dx(), b.Dy())}
-	}
-	g := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
-	draw.Draw(g, g.Bounds(), im, b.Min, draw.Src)
-	return g
 }

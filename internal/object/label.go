@@ -1,0 +1,19 @@
+package object
+
+import "strings"
+
+// labels are the kinds of COCO in the order of the model's channels.
+const labels = "person,bicycle,car,motorcycle,airplane,bus,train,truck,boat,traffic light," +
+	"fire hydrant,stop sign,parking meter,bench,bird,cat,dog,horse,sheep,cow," +
+	"elephant,bear,zebra,giraffe,backpack,umbrella,handbag,tie,suitcase,frisbee," +
+	"skis,snowboard,sports ball,kite,baseball bat,baseball glove,skateboard,surfboard,tennis racket,bottle," +
+	"wine glass,cup,fork,knife,spoon,bowl,banana,apple,sandwich,orange," +
+	"broccoli,carrot,hot dog,pizza,donut,cake,chair,couch,potted plant,bed," +
+	"dining table,toilet,tv,laptop,mouse,remote,keyboard,cell phone,microwave,oven," +
+	"toaster,sink,refrigerator,book,clock,vase,scissors,teddy bear,hair drier,toothbrush"
+
+// kinds is how many labels there are.
+const kinds = 80
+
+// Labels returns the names of all that can be found, in the model's order.
+func Labels() []string { return strings.Split(labels, ",") }
