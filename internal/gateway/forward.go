@@ -1,21 +1,16 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"log"
-	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
 	"cutroom"
+	"cutroom/internal/provider"
 )
 
 // forward takes one request to its upstream, at path beneath the upstream's base address.
@@ -35,7 +30,7 @@ func (g *Gateway) forward(rw http.ResponseWriter, r *http.Request, w wire, path 
 		g.fail(rw, w, err)
 		return
 	}
-	to, keys, err := c.target(path)
+	e, err := c.Endpoint()
 	if err != nil {
 		g.fail(rw, w, err)
 		return
@@ -43,10 +38,17 @@ func (g *Gateway) forward(rw http.ResponseWriter, r *http.Request, w wire, path 
 	if req.name != c.Model {
 		doc = g.rewrite(r.Context(), g.Principal(r), w, req, c)
 	}
-	if r.Context().Err() != nil {
-		return
+	if r.URL.RawQuery != "" {
+		path += "?" + r.URL.RawQuery
 	}
-	g.proxy(w, to, keys, doc).ServeHTTP(rw, r)
+	a, err := g.Services.Pass(r.Context(), e, provider.Raw{Path: path, Body: doc, Kind: r.Header.Get("Content-Type"), Accept: r.Header.Get("Accept"), Header: passed(r.Header)})
+	switch {
+	case r.Context().Err() != nil: // nobody listens
+	case err != nil:
+		g.fail(rw, w, cutroom.Errorf(cutroom.Unavailable, "the model's service does not answer").WithCause(err).WithHint("try again; `cutroom config show` says where it is"))
+	default:
+		answer(rw, a)
+	}
 }
 
 // body reads a request whole.
@@ -64,22 +66,6 @@ func (g *Gateway) body(rw http.ResponseWriter, r *http.Request) ([]byte, error) 
 	return doc, nil
 }
 
-// target is where requests to the upstream go, and with which keys.
-func (u Upstream) target(path string) (*url.URL, []string, error) {
-	to, err := url.Parse(strings.TrimRight(u.BaseURL, "/") + path)
-	if err != nil || to.Host == "" {
-		return nil, nil, cutroom.Errorf(cutroom.Unavailable, "the address of the model %q is not one", short(u.Model)).WithHint("`cutroom config check` names the line")
-	}
-	if u.Keys == nil {
-		return to, nil, nil
-	}
-	keys, err := u.Keys()
-	if err != nil {
-		return nil, nil, err
-	}
-	return to, keys, nil
-}
-
 // rewrite puts evidence in the place of the media that the upstream cannot take in, and
 // the upstream's own name in the place of ours.
 func (g *Gateway) rewrite(ctx context.Context, who cutroom.Principal, w wire, req request, c chosen) []byte {
@@ -91,102 +77,57 @@ func (g *Gateway) rewrite(ctx context.Context, who cutroom.Principal, w wire, re
 	return apply(req.doc, append(edits, g.reader.replace(ctx, who, blocks, c.lacks)...))
 }
 
-// transport reaches upstreams directly: a proxy of the environment would see the keys.
-func transport() http.RoundTripper {
-	dialer := net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Transport{
-		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
-		TLSHandshakeTimeout: 15 * time.Second, ExpectContinueTimeout: time.Second, DisableCompression: true,
-	}
+// own are headers that end here: those of one connection (RFC 9110, 7.6.1), those that
+// speak of this door and whoever stands before it, and those that are written anew.
+var own = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Authorization", "X-Api-Key", "Cookie", "Origin", "Referer", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip",
+	"Accept", "Accept-Encoding", "Content-Type", "Content-Length", "Expect", "Host",
 }
 
-// private are headers that end here: they speak of this door and whoever stands before it.
-var private = []string{"Authorization", "X-Api-Key", "Cookie", "Origin", "Referer", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
+// passed are the headers of a request that its upstream sees.
+func passed(h http.Header) http.Header {
+	out := h.Clone()
+	for _, list := range h.Values("Connection") {
+		for name := range strings.SplitSeq(list, ",") {
+			out.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range own {
+		out.Del(name)
+	}
+	return out
+}
 
-// proxy sends one body and passes the answer on as it comes.
-func (g *Gateway) proxy(w wire, to *url.URL, keys []string, doc []byte) *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
-		Rewrite: func(p *httputil.ProxyRequest) {
-			to.RawQuery = p.In.URL.RawQuery
-			p.Out.URL, p.Out.Host = to, to.Host
-			for _, name := range private {
-				p.Out.Header.Del(name)
+// withheld are headers of an answer that are none of the client's.
+var withheld = []string{"Connection", "Keep-Alive", "Proxy-Authenticate", "Trailer", "Transfer-Encoding", "Upgrade", "Set-Cookie", "Alt-Svc", "Strict-Transport-Security"}
+
+// answer passes on what the upstream says, as it comes.
+func answer(rw http.ResponseWriter, a *provider.Answer) {
+	defer a.Body.Close()
+	for name, values := range a.Header {
+		if !slices.Contains(withheld, name) {
+			rw.Header()[name] = values
+		}
+	}
+	rw.WriteHeader(a.Status)
+	control := http.NewResponseController(rw)
+	piece := make([]byte, 32<<10)
+	for {
+		n, err := a.Body.Read(piece)
+		if n > 0 {
+			if _, err := rw.Write(piece[:n]); err != nil {
+				return // nobody reads any more
 			}
-			p.Out.Header.Set("Content-Length", strconv.Itoa(len(doc)))
-			p.Out.ContentLength = int64(len(doc))
-			p.Out.Body = io.NopCloser(bytes.NewReader(doc))
-			p.Out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(doc)), nil }
-		},
-		Transport:      keyring{g.Transport, w, keys},
-		FlushInterval:  -1,
-		ModifyResponse: func(res *http.Response) error { return clean(res, keys) },
-		ErrorHandler: func(rw http.ResponseWriter, r *http.Request, err error) {
-			if r.Context().Err() == nil {
-				g.fail(rw, w, cutroom.Errorf(cutroom.Unavailable, "the model's service does not answer").WithCause(err).WithHint("try again; `cutroom config show` says where it is"))
-			}
-		},
-		ErrorLog: log.New(io.Discard, "", 0), // what it would say holds addresses
-	}
-}
-
-// keyring sends a request with one key after another, as long as they are refused for
-// their own sake.
-type keyring struct {
-	http.RoundTripper
-	wire wire
-	keys []string
-}
-
-// RoundTrip sends a request.
-func (k keyring) RoundTrip(r *http.Request) (*http.Response, error) {
-	for i := 0; ; i++ {
-		if i < len(k.keys) {
-			if k.wire.path == messages.path {
-				r.Header.Set("X-Api-Key", k.keys[i])
-			} else {
-				r.Header.Set("Authorization", "Bearer "+k.keys[i])
-			}
+			_ = control.Flush() // what cannot be flushed is not held back either
 		}
-		res, err := k.RoundTripper.RoundTrip(r)
-		if err != nil || i+1 >= len(k.keys) || !refusesKey(res.StatusCode) {
-			return res, err
+		if errors.Is(err, io.EOF) {
+			return
 		}
-		res.Body.Close()
-		if r.Body, err = r.GetBody(); err != nil {
-			return nil, err
+		if err != nil {
+			panic(http.ErrAbortHandler) // the client has to see that the answer is cut
 		}
 	}
-}
-
-func refusesKey(status int) bool {
-	return status == http.StatusUnauthorized || status == http.StatusPaymentRequired || status == http.StatusTooManyRequests
-}
-
-// maxFault bounds how much of an error's text is looked through for keys.
-const maxFault = 1 << 20
-
-// clean takes away what would say more of the upstream than its answer. Only errors are
-// looked into, since services say a refused key back.
-func clean(res *http.Response, keys []string) error {
-	res.Header.Del("Set-Cookie")
-	if res.StatusCode < http.StatusBadRequest || len(keys) == 0 {
-		return nil
-	}
-	head, err := io.ReadAll(io.LimitReader(res.Body, maxFault))
-	if err != nil {
-		return err
-	}
-	masked := head
-	for _, k := range keys {
-		if k != "" {
-			masked = bytes.ReplaceAll(masked, []byte(k), bytes.Repeat([]byte("*"), len(k)))
-		}
-	}
-	res.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(masked), res.Body), res.Body}
-	return nil
 }
 
 func writeJSON(rw http.ResponseWriter, status int, doc any) {

@@ -22,6 +22,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/engine"
+	"cutroom/internal/provider"
 )
 
 // Prefix begins the name of a model that is offered with sight: what follows is its own.
@@ -29,21 +30,17 @@ const Prefix = "cutroom-vision-"
 
 // Upstream is a model that requests are forwarded to.
 type Upstream struct {
-	Model      string                   // as the service names it
-	Name       string                   // as people are shown it; "" is Model
-	Wire       string                   // chat, responses or messages; the first two are served beside each other
-	BaseURL    string                   // as far as the wire's path
-	Keys       func() ([]string, error) // tried in this order; nil for a service without keys
-	Modalities []string                 // that it declares to take in: text, image, audio, video; empty when it declares none
+	Model      string        // as the service names it
+	Name       string        // as people are shown it; "" is Model
+	Wire       provider.Wire // a service of Chat is taken to speak Responses, too, and the other way round
+	Modalities []string      // that it declares to take in: text, image, audio, video; empty when it declares none
+	// Endpoint is where the model is asked, with its keys.
+	Endpoint func() (provider.Endpoint, error)
 }
 
 // speaks says whether the upstream takes requests of a wire.
 func (u Upstream) speaks(w wire) bool {
-	switch w.path {
-	case chat.path, responses.path:
-		return u.Wire == "" || u.Wire == "chat" || u.Wire == "responses"
-	}
-	return u.Wire == "messages"
+	return (u.Wire == provider.Messages) == (w.name == provider.Messages)
 }
 
 func (u Upstream) shown() string {
@@ -61,6 +58,12 @@ type Invoker interface {
 	Invoke(context.Context, engine.Call) (*engine.Reply, error)
 }
 
+// Passer sends a request as it is, and gives back what is answered; see
+// [provider.Chain.Pass].
+type Passer interface {
+	Pass(context.Context, provider.Endpoint, provider.Raw) (*provider.Answer, error)
+}
+
 // Options are the parts of a gateway.
 type Options struct {
 	Engine Invoker
@@ -75,12 +78,11 @@ type Options struct {
 	// not given again. nil: they never change.
 	Settings func() string
 	// Uploads is an existing folder, private to the user, for content on its way to a tool.
-	Uploads string
-	// Transport reaches the upstreams; nil is one of our own without proxies.
-	Transport http.RoundTripper
-	MaxBody   int64 // bytes of a request; 0 is 64 MiB
-	Log       *slog.Logger
-	Now       func() time.Time
+	Uploads  string
+	Services Passer // reaches the upstreams
+	MaxBody  int64  // bytes of a request; 0 is 64 MiB
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
 // Gateway serves the paths beneath /v1.
@@ -104,11 +106,8 @@ func New(o Options) *Gateway {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Transport == nil {
-		o.Transport = transport()
-	}
 	g := &Gateway{Options: o, mux: http.NewServeMux(), reader: newReader(o)}
-	for _, w := range []wire{chat, responses, messages} {
+	for _, w := range wires {
 		g.mux.HandleFunc("POST /v1"+w.path, func(rw http.ResponseWriter, r *http.Request) { g.forward(rw, r, w, w.path) })
 	}
 	g.mux.HandleFunc("POST /v1/messages/count_tokens", func(rw http.ResponseWriter, r *http.Request) { g.forward(rw, r, messages, "/messages/count_tokens") })
@@ -167,12 +166,11 @@ func (g *Gateway) wrap(u Upstream) ([]medium, error) {
 	return lacks, nil
 }
 
-func wireOf(name string) wire {
-	switch name {
-	case "messages":
-		return messages
-	case "responses":
-		return responses
+func wireOf(name provider.Wire) wire {
+	for _, w := range wires {
+		if w.name == name {
+			return w
+		}
 	}
 	return chat
 }

@@ -18,6 +18,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/engine"
+	"cutroom/internal/provider"
 )
 
 // eyes reads media as the tools do, and says what it was given.
@@ -97,20 +98,23 @@ func (u *upstream) last() (string, http.Header) {
 
 func openGateway(t *testing.T, u *upstream, e *eyes) *httptest.Server {
 	t.Helper()
-	keys := func() ([]string, error) { return []string{"upstream-key-1"}, nil }
-	base := ""
-	if u != nil {
-		base = u.URL + "/v1"
+	at := func(w provider.Wire, model string, keys ...string) func() (provider.Endpoint, error) {
+		e := provider.Endpoint{Name: "lab", Wire: w, BaseURL: "http://127.0.0.1:1/v1", Model: model, Keys: keys}
+		if u != nil {
+			e.BaseURL = u.URL + "/v1"
+		}
+		return func() (provider.Endpoint, error) { return e, nil }
 	}
+	const key = "upstream-key-1"
 	g := New(Options{
-		Engine: e, Uploads: t.TempDir(),
+		Engine: e, Uploads: t.TempDir(), Services: services(t),
 		Upstreams: func(context.Context) []Upstream {
 			return []Upstream{
-				{Model: "blind", BaseURL: base, Keys: keys},
-				{Model: "sighted", BaseURL: base, Keys: keys, Modalities: []string{"text", "image"}},
-				{Model: "omni", BaseURL: base, Keys: keys, Modalities: []string{"text", "image", "audio"}},
-				{Model: "lab/claude", Name: "Claude", Wire: "messages", BaseURL: base, Keys: keys},
-				{Model: "some-vision", BaseURL: base},
+				{Model: "blind", Endpoint: at(provider.Chat, "blind", key)},
+				{Model: "sighted", Endpoint: at(provider.Chat, "sighted", key), Modalities: []string{"text", "image"}},
+				{Model: "omni", Endpoint: at(provider.Chat, "omni", key), Modalities: []string{"text", "image", "audio"}},
+				{Model: "lab/claude", Name: "Claude", Wire: provider.Messages, Endpoint: at(provider.Messages, "lab/claude", key)},
+				{Model: "some-vision", Endpoint: at(provider.Chat, "some-vision")},
 			}
 		},
 		Wraps: func(model string) (string, bool) {
@@ -121,6 +125,12 @@ func openGateway(t *testing.T, u *upstream, e *eyes) *httptest.Server {
 	s := httptest.NewServer(g)
 	t.Cleanup(s.Close)
 	return s
+}
+
+func services(t *testing.T) provider.Chain {
+	c := provider.New(provider.Options{})
+	t.Cleanup(c.Close)
+	return provider.Chain{Client: c}
 }
 
 func post(t *testing.T, url, body string) (int, string, http.Header) {
@@ -273,10 +283,12 @@ func TestKeysRotate(t *testing.T) {
 		}
 	}
 	g := New(Options{
-		Engine: &eyes{}, Uploads: t.TempDir(), Wraps: func(string) (string, bool) { return "", true },
+		Engine: &eyes{}, Uploads: t.TempDir(), Services: services(t), Wraps: func(string) (string, bool) { return "", true },
 		Principal: func(*http.Request) cutroom.Principal { return cutroom.Agent },
 		Upstreams: func(context.Context) []Upstream {
-			return []Upstream{{Model: "m", Wire: "messages", BaseURL: u.URL, Keys: func() ([]string, error) { return []string{"first", "second"}, nil }}}
+			return []Upstream{{Model: "m", Wire: provider.Messages, Endpoint: func() (provider.Endpoint, error) {
+				return provider.Endpoint{Name: "lab", Wire: provider.Messages, Model: "m", BaseURL: u.URL, Keys: []string{"first", "second"}}, nil
+			}}}
 		},
 	})
 	s := httptest.NewServer(g)
@@ -421,15 +433,39 @@ func TestStreams(t *testing.T) {
 	<-over
 }
 
+// TestACutStreamIsCut: a client can tell an answer that broke off from one that ended.
+func TestACutStreamIsCut(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t)
+	u.answer = func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "data: 1\n\n")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	s := openGateway(t, u, &eyes{})
+	res, err := http.Post(s.URL+"/v1/responses", "application/json", strings.NewReader(`{"model":"blind"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if got, err := io.ReadAll(res.Body); err == nil || string(got) != "data: 1\n\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestUploadsDoNotStay: what was handed to a tool is gone when the request has ended.
 func TestUploadsDoNotStay(t *testing.T) {
 	t.Parallel()
 	u := newUpstream(t)
 	dir := t.TempDir()
 	g := New(Options{
-		Engine: &eyes{}, Uploads: dir, Wraps: func(string) (string, bool) { return "", true },
+		Engine: &eyes{}, Uploads: dir, Services: services(t), Wraps: func(string) (string, bool) { return "", true },
 		Principal: func(*http.Request) cutroom.Principal { return cutroom.Agent },
-		Upstreams: func(context.Context) []Upstream { return []Upstream{{Model: "m", BaseURL: u.URL}} },
+		Upstreams: func(context.Context) []Upstream {
+			return []Upstream{{Model: "m", Endpoint: func() (provider.Endpoint, error) {
+				return provider.Endpoint{Name: "lab", Model: "m", BaseURL: u.URL}, nil
+			}}}
+		},
 	})
 	s := httptest.NewServer(g)
 	defer s.Close()

@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"cutroom"
+	"cutroom/internal/provider"
 )
 
 // wire is one form of request that models are asked by.
 type wire struct {
+	name provider.Wire
 	path string // of the request, as the door serves it and beneath an upstream's base address
 	// blocks finds the lists of content of a request's member.
 	member string
@@ -18,10 +20,12 @@ type wire struct {
 
 // The wires: OpenAI's Chat Completions and Responses, Anthropic's Messages.
 var (
-	chat      = wire{"/chat/completions", "messages", chatBlocks, openAIFault}
-	responses = wire{"/responses", "input", responsesBlocks, openAIFault}
-	messages  = wire{"/messages", "messages", chatBlocks, anthropicFault}
+	chat      = wire{provider.Chat, "/chat/completions", "messages", chatBlocks, openAIFault}
+	responses = wire{provider.Responses, "/responses", "input", responsesBlocks, openAIFault}
+	messages  = wire{provider.Messages, "/messages", "messages", chatBlocks, anthropicFault}
 )
+
+var wires = []wire{chat, responses, messages}
 
 // chatBlocks are those of a message.
 func chatBlocks(f *finder, item map[string]span) error {

@@ -219,8 +219,15 @@ func (r *run) won(t turn, reply Reply) {
 		r.warn("key rotation: %s answered after key %d failed (%s)", r.who(t), state.lastKey+1, state.failed)
 	}
 	r.out.Reply, r.out.Hop, r.out.Provider = reply, t.hop, h.name()
+	if h.Local == nil {
+		r.wake(t)
+	}
+}
+
+// wake ends the rest of a key that was accepted.
+func (r *run) wake(t turn) {
 	target := r.target(t)
-	if _, rested := r.resting[target]; !rested || r.Cooldowns == nil || h.Local != nil {
+	if _, rested := r.resting[target]; !rested || r.Cooldowns == nil {
 		return
 	}
 	if err := r.Cooldowns.Wake(context.Background(), target); err != nil {
