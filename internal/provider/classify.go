@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -235,7 +236,7 @@ func bounded(seconds float64) time.Duration {
 	case seconds > longestRest.Seconds():
 		return longestRest
 	}
-	return time.Duration(seconds * float64(time.Second))
+	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
 // resetsIn reads "resets in 1h 2m 3s" and its like out of a body; 0 when there is none.

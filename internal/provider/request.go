@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -170,17 +169,4 @@ type CallDelta struct {
 	ID    string
 	Name  string
 	Input string
-}
-
-// mediaKinds lists what a request holds besides text.
-func (r Request) mediaKinds() []Modality {
-	var kinds []Modality
-	for _, m := range r.Messages {
-		for _, p := range m.Parts {
-			if p.Kind != Text && !slices.Contains(kinds, p.Kind) {
-				kinds = append(kinds, p.Kind)
-			}
-		}
-	}
-	return kinds
 }

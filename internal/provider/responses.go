@@ -122,7 +122,11 @@ func (e Endpoint) responsesItems(m Message, own ids) ([]jsontext.Value, error) {
 		items = []responsesItem{{Type: "function_call_output", CallID: own.of(m.CallID), Output: out}}
 	case RoleAssistant:
 		if text := m.Text(); text != "" {
-			items = append(items, responsesItem{Role: RoleAssistant, Content: quoted(text)})
+			content, err := json.Marshal([]responsesPart{{Type: "output_text", Text: &text}}, lenient())
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, responsesItem{Type: "message", Role: RoleAssistant, Content: content})
 		}
 		for _, c := range m.Calls {
 			arguments := string(c.object())
@@ -133,7 +137,7 @@ func (e Endpoint) responsesItems(m Message, own ids) ([]jsontext.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		items = []responsesItem{{Role: RoleUser, Content: content}}
+		items = []responsesItem{{Type: "message", Role: RoleUser, Content: content}}
 	}
 	var list []jsontext.Value
 	for _, i := range items {

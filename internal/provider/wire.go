@@ -57,12 +57,13 @@ func (e Endpoint) pack(body any) (packed, error) {
 		return packed{"application/json", data}, nil
 	}
 	var extra, ours map[string]jsontext.Value
-	if err := json.Unmarshal(e.Extra, &extra); err != nil {
+	if err := json.Unmarshal(e.Extra, &extra); err != nil || extra == nil {
 		return packed{}, &Fault{Class: BadRequest, Message: "extra of the provider is not a JSON object", Err: err}
 	}
 	if err := decode(data, &ours); err != nil {
 		return packed{}, &Fault{Class: BadRequest, Message: "the request cannot be written", Err: err}
 	}
+	delete(extra, "stream") // who reads the answer decides
 	maps.Copy(extra, ours)
 	data, err = json.Marshal(extra, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	return packed{"application/json", data}, err
