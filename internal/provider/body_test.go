@@ -156,8 +156,13 @@ func TestTakesNo(t *testing.T) {
 		}
 	}
 	for _, e := range []provider.Endpoint{
-		{Name: "p", BaseURL: "ftp://x/v1", Model: "m"}, {Name: "p", BaseURL: "http://u:p@x/v1", Model: "m"}, {Name: "p", BaseURL: "http://x/v1?a=b", Model: "m"},
-		{Name: "p", BaseURL: "", Model: "m"}, {Name: "p", BaseURL: "http://x/v1"}, {Name: "p", BaseURL: "http://x/v1", Model: "m", Wire: "telex"}, {Name: "p", BaseURL: "http:opaque", Model: "m"},
+		{Name: "p", BaseURL: "ftp://x/v1", Model: "m"},
+		{Name: "p", BaseURL: "http://u:p@x/v1", Model: "m"},
+		{Name: "p", BaseURL: "http://x/v1?a=b", Model: "m"},
+		{Name: "p", BaseURL: "", Model: "m"},
+		{Name: "p", BaseURL: "http://x/v1"},
+		{Name: "p", BaseURL: "http://x/v1", Model: "m", Wire: "telex"},
+		{Name: "p", BaseURL: "http:opaque", Model: "m"},
 	} {
 		if _, err := client.Complete(t.Context(), e, "", asked(), nil); err == nil {
 			t.Errorf("%+v was asked", e)

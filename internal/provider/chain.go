@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"cutroom"
 )
 
 // Chain tries hops in order until one answers. It is a value; its parts may be shared.
@@ -159,4 +161,37 @@ func (f *Failed) Class() Class {
 		c = a.Class
 	}
 	return c
+}
+
+// skipped is the reason for which everything was skipped, "" when something was tried.
+func (f *Failed) skipped() string {
+	why := ""
+	for _, a := range f.Attempts {
+		if a.Skipped == "" {
+			return ""
+		}
+		why = orText(why, a.Skipped)
+	}
+	return why
+}
+
+// Unwrap is the failure as callers see it.
+func (f *Failed) Unwrap() error {
+	code, hint := cutroom.Unavailable, "see the attempts; repeat the call later, or name another provider in cutroom.yaml"
+	class := f.Class()
+	switch {
+	case len(f.Attempts) == 0:
+		code, hint = cutroom.Precondition, "name one in lens.providers or models of cutroom.yaml"
+	case f.skipped() == SkipNoConsent:
+		code, hint = cutroom.Denied, "set lens.allow_upload: true in cutroom.yaml, or ask for this one call with send: true"
+	case f.skipped() == SkipBudget:
+		code, hint = cutroom.Budget, "raise lens.budget in cutroom.yaml, or ask for less of the media"
+	case class == Auth || class == Quota:
+		code, hint = cutroom.Precondition, "check the keys that cutroom.yaml refers to, and what they may spend"
+	case class == TimedOut:
+		code, hint = cutroom.Timeout, "repeat the call later, or ask for less of the media"
+	case class == ContextOverflow || class == BadRequest:
+		code, hint = cutroom.Limit, "ask for less of the media, or name another model in cutroom.yaml"
+	}
+	return cutroom.Errorf(code, "%s", f.Error()).WithHint("%s", hint)
 }

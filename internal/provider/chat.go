@@ -160,7 +160,7 @@ func chatMessages(e Endpoint, list []Message) ([]jsontext.Value, error) {
 	out, own := []jsontext.Value{}, e.ids(list)
 	var media []Part
 	add := func(m chatMessage) error {
-		v, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true))
+		v, err := json.Marshal(m, lenient())
 		out = append(out, v)
 		return err
 	}
@@ -243,7 +243,7 @@ func (e Endpoint) chatContent(parts []Part) (jsontext.Value, error) {
 		}
 		list = append(list, c)
 	}
-	return json.Marshal(list, jsontext.AllowInvalidUTF8(true))
+	return json.Marshal(list, lenient())
 }
 
 func (e Endpoint) chatPart(p Part) (chatPart, error) {

@@ -315,7 +315,7 @@ func (g *chatGather) reply() (Reply, bool, error) {
 		}
 		message["tool_calls"] = v
 	}
-	v, err := json.Marshal(message, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	v, err := json.Marshal(message, json.Deterministic(true), lenient())
 	if err != nil {
 		return Reply{}, false, err
 	}

@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -59,7 +60,7 @@ func contains(text string, words []string) bool {
 // classify is the fault of an answer that is not a success. body may be its beginning.
 func classify(status int, h http.Header, body []byte, now time.Time) *Fault {
 	said := complaint(body)
-	f := &Fault{Status: status, Message: said.message}
+	f := &Fault{Status: status, Message: orText(said.message, fmt.Sprintf("status %d %s", status, http.StatusText(status)))}
 	f.Class, f.TooLarge = said.class(status)
 	f.RetryAfter = cmp.Or(retryAfter(h, now), resetsIn(string(body)))
 	return f
@@ -200,9 +201,7 @@ func within(doc []byte, now time.Time) *Fault {
 	if status == 0 {
 		status = http.StatusInternalServerError
 	}
-	f := classify(status, nil, doc, now)
-	f.Message = s.message
-	return f
+	return classify(status, nil, doc, now)
 }
 
 // longestRest bounds what a service can say of when to come back.

@@ -293,6 +293,7 @@ type counter struct {
 	mu   sync.Mutex
 	r    bytes.Reader
 	n    int64
+	new  bool   // the next piece is the first one
 	on   func() // called with each piece, until over
 	over bool
 }
@@ -300,6 +301,10 @@ type counter struct {
 func (c *counter) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.new {
+		c.r.Reset(c.data)
+		c.n, c.new = 0, false
+	}
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	if !c.over {
@@ -308,12 +313,12 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// again starts over, for a connection that was closed before anything was written.
+// again starts over, for a connection that was closed before anything was written. That
+// it is asked for does not yet mean that it is read.
 func (c *counter) again() (io.ReadCloser, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.r.Reset(c.data)
-	c.n = 0
+	c.new = true
 	return io.NopCloser(c), nil
 }
 

@@ -49,7 +49,7 @@ type packed struct {
 
 // pack encodes a body with the endpoint's extra members.
 func (e Endpoint) pack(body any) (packed, error) {
-	data, err := json.Marshal(body, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	data, err := json.Marshal(body, json.Deterministic(true), lenient())
 	if err != nil {
 		return packed{}, &Fault{Class: BadRequest, Message: "the request cannot be written", Err: err}
 	}
@@ -65,7 +65,7 @@ func (e Endpoint) pack(body any) (packed, error) {
 	}
 	delete(extra, "stream") // who reads the answer decides
 	maps.Copy(extra, ours)
-	data, err = json.Marshal(extra, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	data, err = json.Marshal(extra, json.Deterministic(true), lenient())
 	return packed{"application/json", data}, err
 }
 
@@ -161,7 +161,7 @@ func (c ToolCall) object() jsontext.Value {
 	}
 	text, err := json.Marshal(struct {
 		Broken string `json:"broken_input"`
-	}{c.Input}, jsontext.AllowInvalidUTF8(true))
+	}{c.Input}, lenient())
 	if err != nil {
 		return jsontext.Value(`{}`)
 	}
