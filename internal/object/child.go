@@ -90,6 +90,10 @@ func (o order) view(d *Detector, index int, path string) View {
 	case err != nil:
 		return View{Index: index, Problem: Unreadable}
 	}
-	size := im.Bounds().Size()
-	return View{Index: index, Width: size.X, Height: size.Y, Objects: d.Find(im, o.score, o.limit)}
+	size, shown := im.Bounds().Size(), picture.OrientationOf(path)
+	v := View{Index: index, Width: size.X, Height: size.Y, Objects: d.Find(im, shown, o.score, o.limit)}
+	if shown.Sideways() {
+		v.Width, v.Height = size.Y, size.X
+	}
+	return v
 }

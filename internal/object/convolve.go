@@ -108,8 +108,7 @@ type matrix struct {
 	panels        [][][lanes]float32 // for each group of columns its rows
 }
 
-// lanes is how many columns the product makes at once. With two rows that is as
-// many sums as the processor holds in registers.
+// lanes is how many columns the product makes at once.
 const lanes = 4
 
 // pack arranges weights, of which one row holds so many columns.
@@ -169,17 +168,21 @@ func (k *kernel) gather(seen, in []float32, y int) {
 
 // product writes left × m, with what follows it. Rows of left have m.rows numbers.
 func (k *kernel) product(m matrix, out, left []float32) {
-	rows := len(left) / m.rows
-	var sums [2][lanes]float32
+	count := len(left) / m.rows
+	var rows [4][]float32
+	var sums [4][lanes]float32
 	for p, panel := range m.panels {
 		column := p * lanes
 		width := min(lanes, m.columns-column)
 		bias := k.bias[column : column+width]
-		for r := 0; r < rows; r += 2 {
-			second := min(r+1, rows-1) // an odd last row is worked out twice
-			twoRows(panel, left[r*m.rows:(r+1)*m.rows], left[second*m.rows:(second+1)*m.rows], &sums)
-			k.finish(out[r*m.columns+column:][:width], sums[0][:width], bias)
-			k.finish(out[second*m.columns+column:][:width], sums[1][:width], bias)
+		for r := 0; r < count; r += len(rows) {
+			for i := range rows { // beyond the last row it is worked out again
+				rows[i] = left[min(r+i, count-1)*m.rows:][:m.rows]
+			}
+			fourRows(panel, &rows, &sums)
+			for i := range min(len(rows), count-r) {
+				k.finish(out[(r+i)*m.columns+column:][:width], sums[i][:width], bias)
+			}
 		}
 	}
 }
@@ -193,27 +196,6 @@ func (k *kernel) finish(out, sums, bias []float32) {
 		}
 		out[i] = v
 	}
-}
-
-// twoRows is the product of two rows with a panel. The conversions keep processors
-// that could from fusing a product with its sum: every machine rounds alike.
-func twoRows(panel [][lanes]float32, a, b []float32, sums *[2][lanes]float32) {
-	a, b = a[:len(panel)], b[:len(panel)]
-	var a0, a1, a2, a3, b0, b1, b2, b3 float32
-	for i := range panel {
-		w := &panel[i]
-		x, y := a[i], b[i]
-		a0 += float32(x * w[0])
-		a1 += float32(x * w[1])
-		a2 += float32(x * w[2])
-		a3 += float32(x * w[3])
-		b0 += float32(y * w[0])
-		b1 += float32(y * w[1])
-		b2 += float32(y * w[2])
-		b3 += float32(y * w[3])
-	}
-	sums[0] = [lanes]float32{a0, a1, a2, a3}
-	sums[1] = [lanes]float32{b0, b1, b2, b3}
 }
 
 // ownChannels works out a convolution in which every channel is made from its own

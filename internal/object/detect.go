@@ -6,6 +6,8 @@ import (
 	"image"
 	"math"
 	"slices"
+
+	"cutroom/internal/picture"
 )
 
 // What the pinned model calls its input and outputs.
@@ -53,10 +55,11 @@ func newDetector(m *model, threads int) (*Detector, error) {
 	return &Detector{program: p, work: newWork(p, threads), input: make([]float32, side*side*3), cell: side / scores.h}, nil
 }
 
-// Find returns what is in im, the surest first: at most limit objects with at least
-// the score least.
-func (d *Detector) Find(im image.Image, least float64, limit int) []Object {
+// Find returns what is in im, shown in that orientation, the surest first: at most
+// limit objects with at least the score least. Boxes are those of what is shown.
+func (d *Detector) Find(im image.Image, shown picture.Orientation, least float64, limit int) []Object {
 	fill(d.input, im)
+	d.input = turn(d.input, shown)
 	out := d.program.run(d.work, d.input)
 	return best(d.peaks(out[0], out[1], float32(least)), limit)
 }

@@ -65,7 +65,7 @@ func TestPeopleOfTheSample(t *testing.T) {
 	}
 	im := open(t, sample(t))
 	for _, threads := range []int{1, 3} {
-		if diff := cmp.Diff(want, real(t, threads).Find(im, DefaultScore, DefaultLimit)); diff != "" {
+		if diff := cmp.Diff(want, real(t, threads).Find(im, picture.Upright, DefaultScore, DefaultLimit)); diff != "" {
 			t.Errorf("%d threads: %s", threads, diff)
 		}
 	}
@@ -74,7 +74,7 @@ func TestPeopleOfTheSample(t *testing.T) {
 // A photograph of a dog before a bicycle and a car, whose places are known.
 func TestDogBicycleAndCar(t *testing.T) {
 	t.Parallel()
-	got := real(t, 2).Find(open(t, filepath.Join(testenv.Real(t), "dog.jpg")), DefaultScore, DefaultLimit)
+	got := real(t, 2).Find(open(t, filepath.Join(testenv.Real(t), "dog.jpg")), picture.Upright, DefaultScore, DefaultLimit)
 	var labels []string
 	for _, o := range got {
 		labels = append(labels, o.Label)
@@ -105,7 +105,7 @@ func TestMirrored(t *testing.T) {
 		}
 	}
 	d := real(t, 2)
-	plain, mirrored := d.Find(im, 0.45, 10), d.Find(turned, 0.45, 10)
+	plain, mirrored := d.Find(im, picture.Upright, 0.45, 10), d.Find(turned, picture.Upright, 0.45, 10)
 	if len(plain) < 5 || len(mirrored) < 4 {
 		t.Fatalf("%d people, mirrored %d", len(plain), len(mirrored))
 	}
@@ -114,6 +114,33 @@ func TestMirrored(t *testing.T) {
 		at.x0, at.x1 = 1-at.x1, 1-at.x0
 		if !slices.ContainsFunc(plain, func(p Object) bool { return p.Label == m.Label && around(p.Box).shared(at) > 0.7 }) {
 			t.Errorf("%+v is nowhere in %+v", m, plain)
+		}
+	}
+}
+
+// A picture that is stored turned or mirrored gives the model what the picture as it is
+// shown would.
+func TestTurned(t *testing.T) {
+	t.Parallel()
+	const w, h = 2 * side, 3 * side
+	im := image.NewRGBA(image.Rect(0, 0, w, h))
+	for i := range w * h {
+		im.Set(i%w, i/w, color.RGBA{uint8(i), uint8(i / w), uint8(i / 77), 255})
+	}
+	want, got := make([]float32, 3*side*side), make([]float32, 3*side*side)
+	fill(want, im)
+	for o := picture.Orientation(1); o <= 8; o++ {
+		stored := image.NewRGBA(image.Rect(0, 0, w, h))
+		if o.Sideways() {
+			stored = image.NewRGBA(image.Rect(0, 0, h, w))
+		}
+		size := stored.Bounds().Size()
+		for i := range w * h {
+			x, y := o.From(i%w, i/w, size.X, size.Y)
+			stored.SetRGBA(x, y, im.RGBAAt(i%w, i/w))
+		}
+		if fill(got, stored); !slices.Equal(turn(got, o), want) {
+			t.Errorf("orientation %d is not turned back", o)
 		}
 	}
 }
@@ -132,7 +159,7 @@ func TestNothing(t *testing.T) {
 		for i := range 256 * 256 {
 			im.Set(i%256, i/256, paint(i%256, i/256))
 		}
-		if got := d.Find(im, DefaultScore, DefaultLimit); len(got) > 0 {
+		if got := d.Find(im, picture.Upright, DefaultScore, DefaultLimit); len(got) > 0 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -248,20 +275,22 @@ func TestChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Orientation 6, little-endian, in a directory of one field.
+	turned := slices.Concat(whole[:2], []byte("\xff\xe1\x00\x22Exif\x00\x00II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00"), whole[2:])
 	args := []string{
 		"--graph", filepath.Join(models, GraphFile), "--weights", filepath.Join(models, WeightsFile), "--limit", "3", "--",
 		write("text.jpg", []byte("no picture at all")), sample(t), filepath.Join(dir, "gone.png"),
-		write("cut.jpg", whole[:len(whole)/3]), write("one.png", encoded(1, 1)), write("thin.png", encoded(3000, 1)), write("bomb.png", bomb),
+		write("cut.jpg", whole[:len(whole)/3]), write("one.png", encoded(1, 1)), write("thin.png", encoded(3000, 1)), write("bomb.png", bomb), write("turned.jpg", turned),
 	}
 	var out, said bytes.Buffer
 	if code := Child(args, nil, &out, &said); code != 0 {
 		t.Fatalf("code %d: %s", code, said.Bytes())
 	}
-	views, err := readViews(&out, 7, 3)
+	views, err := readViews(&out, 8, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []View{{Problem: Unreadable}, {Width: 800, Height: 718}, {Problem: Unreadable}, {Problem: Unreadable}, {Width: 1, Height: 1}, {Width: 3000, Height: 1}, {Problem: TooLarge}} {
+	for i, want := range []View{{Problem: Unreadable}, {Width: 800, Height: 718}, {Problem: Unreadable}, {Problem: Unreadable}, {Width: 1, Height: 1}, {Width: 3000, Height: 1}, {Problem: TooLarge}, {Width: 718, Height: 800}} {
 		if v := views[i]; v.Problem != want.Problem || v.Width != want.Width || v.Height != want.Height {
 			t.Errorf("picture %d: %+v, want %+v", i, v, want)
 		}
@@ -299,8 +328,8 @@ func TestFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := d.Find(im, DefaultScore, DefaultLimit)
-	if diff := cmp.Diff(want, d.Find(again, DefaultScore, DefaultLimit)); diff != "" {
+	want := d.Find(im, picture.Upright, DefaultScore, DefaultLimit)
+	if diff := cmp.Diff(want, d.Find(again, picture.Upright, DefaultScore, DefaultLimit)); diff != "" {
 		t.Errorf("as PNG: %s", diff)
 	}
 	b.Reset()
@@ -310,7 +339,7 @@ func TestFormats(t *testing.T) {
 	if again, err = picture.Decode(bytes.NewReader(b.Bytes())); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Find(again, DefaultScore, DefaultLimit); len(got) < len(want)-2 || got[0].Label != "person" {
+	if got := d.Find(again, picture.Upright, DefaultScore, DefaultLimit); len(got) < len(want)-2 || got[0].Label != "person" {
 		t.Errorf("as a hard-pressed JPEG: %+v", got)
 	}
 }
@@ -376,7 +405,7 @@ func BenchmarkFind(b *testing.B) {
 		d := real(b, threads)
 		b.Run(fmt.Sprint(threads), func(b *testing.B) {
 			for b.Loop() {
-				d.Find(im, DefaultScore, DefaultLimit)
+				d.Find(im, picture.Upright, DefaultScore, DefaultLimit)
 			}
 		})
 	}

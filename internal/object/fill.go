@@ -3,6 +3,8 @@ package object
 import (
 	"image"
 	"image/color"
+
+	"cutroom/internal/picture"
 )
 
 // fill makes im the model's input: its red, green and blue, 0 to 255, each the
@@ -32,6 +34,20 @@ func fill(input []float32, im image.Image) {
 			}
 		}
 	}
+}
+
+// turn returns the input of a picture that is shown in another orientation than it is
+// stored in. The input is square: it is turned after it was made, at no cost.
+func turn(input []float32, shown picture.Orientation) []float32 {
+	if shown == picture.Upright {
+		return input
+	}
+	out := make([]float32, len(input))
+	for at := range side * side {
+		x, y := shown.From(at%side, at/side, side, side)
+		copy(out[3*at:3*at+3], input[3*(y*side+x):])
+	}
+	return out
 }
 
 // span is which of n pixels fall on place i of the input: at least one.
