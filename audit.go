@@ -16,6 +16,8 @@ const (
 	AuditKeyRotated       AuditType = "key.rotated"        // a signing key was replaced
 	AuditAttested         AuditType = "attestation.signed" // this user's key signed how a file came to be
 	AuditOperationSettled AuditType = "operation.settled"  // a person said what became of a call of unknown outcome
+	AuditConfigChanged    AuditType = "config.changed"     // a key of the user's config file was set or taken out
+	AuditTokenChanged     AuditType = "token.changed"      // a bearer token was made or revoked
 	AuditRestored         AuditType = "database.restored"  // the rows before this one come from a backup
 	AuditMigrated         AuditType = "database.migrated"  // the database was brought to another schema by hand
 )
@@ -25,7 +27,7 @@ func AuditTypes() []string {
 	list := []string{}
 	for _, t := range []AuditType{
 		AuditInvoke, AuditApprovalDecided, AuditApprovalRevoked, AuditDecisionRefused, AuditGrantChanged,
-		AuditPolicyChanged, AuditKeyRotated, AuditAttested, AuditOperationSettled, AuditRestored, AuditMigrated,
+		AuditPolicyChanged, AuditKeyRotated, AuditAttested, AuditOperationSettled, AuditConfigChanged, AuditTokenChanged, AuditRestored, AuditMigrated,
 	} {
 		list = append(list, string(t))
 	}

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"cutroom"
-	"cutroom/internal/config"
 	"cutroom/internal/setup"
 	"cutroom/internal/tool"
 )
@@ -213,39 +212,6 @@ func remedy(fix string) string {
 		return ""
 	}
 	return "fix: " + fix
-}
-
-func (a *App) configCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "config", Short: "Check the configuration", GroupID: groupProgram, Args: a.unknownCommand,
-		RunE: a.help,
-	}
-	cmd.AddCommand(&cobra.Command{
-		Use: "check", Short: "Read cutroom.yaml of the user and of the workspace, and say what is wrong", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			files, err := setup.CheckConfig(a.Dir, a.flags.root)
-			if err != nil {
-				return err
-			}
-			if a.flags.json {
-				a.printJSON(struct {
-					Status string             `json:"status"`
-					Files  []setup.ConfigFile `json:"files"`
-				}{"ok", files})
-				return nil
-			}
-			for _, f := range files {
-				state := "right"
-				if !f.Exists {
-					state = "not there; the defaults hold"
-				}
-				fmt.Fprintf(a.Stdout, "%s: %s\n", clean(f.Path), state)
-			}
-			fmt.Fprintf(a.Stdout, "keys: %s\n", strings.Join(config.Keys(), " "))
-			return nil
-		},
-	})
-	return cmd
 }
 
 func (a *App) manCommand() *cobra.Command {

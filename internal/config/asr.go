@@ -21,7 +21,7 @@ type ASREndpoint struct {
 	Command string `yaml:"command" doc:"As lens.asr.command."`
 	URL     string `yaml:"url" doc:"Address of the request, e.g. https://api.example.com/v1/audio/transcriptions. One of this machine is local; any other needs consent, as every upload."`
 	Model   string `yaml:"model" doc:"Model that the service is asked for."`
-	Key     string `yaml:"key" doc:"Where its keys are: env:NAME, file:/PATH or keyring:NAME, more than one with commas between. Never a key itself."`
+	Key     string `yaml:"key" as:"secret" doc:"Where its keys are: env:NAME, file:/PATH or keyring:NAME, more than one with commas between. Never a key itself."`
 }
 
 // UnmarshalYAML reads a mapping, or one text for its command or address.

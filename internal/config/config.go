@@ -8,10 +8,10 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"cutroom"
 )
@@ -35,14 +35,14 @@ type Config struct {
 	Policy     Policy      `yaml:"policy" doc:"What calls are allowed, denied, or need a person's approval."`
 	Approvals  Approvals   `yaml:"approvals" doc:"How a person allows what needs a person."`
 	Database   string      `yaml:"database" doc:"Address of a PostgreSQL database, postgres://USER@HOST:PORT/NAME, instead of the SQLite file in the state folder. Without its password. In the user's own file only."`
-	Password   string      `yaml:"database_password" doc:"Where the password of that database is: env:NAME, file:/PATH or keyring:NAME. Never the password itself. In the user's own file only."`
+	Password   string      `yaml:"database_password" as:"secret" doc:"Where the password of that database is: env:NAME, file:/PATH or keyring:NAME. Never the password itself. In the user's own file only."`
 	Programs   []string    `yaml:"programs" doc:"Folders searched for programs by cutroom setup, before the standard ones."`
 }
 
 // Stage says where results are kept.
 type Stage struct {
 	Root         string `yaml:"root" doc:"Folder of recorded results, relative to the workspace. Default: ops/staging/watch when it exists, else .cutroom/stage."`
-	PendingLimit int64  `yaml:"pending_limit" doc:"Bytes of leftovers kept after crashes. Default 2147483648."`
+	PendingLimit int64  `yaml:"pending_limit" default:"2147483648" doc:"Bytes of leftovers kept after crashes."`
 }
 
 // Limits are the largest values that a call may ask for; zero leaves the ceiling
@@ -58,23 +58,23 @@ type Limits struct {
 // Bounds limit one role.
 type Bounds struct {
 	Tools []string `yaml:"tools" doc:"Globs over tool ids, e.g. video.*; what matches none does not exist for the role."`
-	Kinds []string `yaml:"kinds" doc:"Kinds of call: read, preview, propose, approve, execute."`
+	Kinds []string `yaml:"kinds" enum:"read,preview,propose,approve,execute" doc:"Kinds of call: read, preview, propose, approve, execute."`
 }
 
 // Sandbox says what the sandbox must provide.
 type Sandbox struct {
-	Require string `yaml:"require" doc:"floor (Landlock, seccomp, limits) or namespaces (the floor and user, network, PID and IPC namespaces). Default floor."`
+	Require string `yaml:"require" enum:"floor,namespaces" default:"floor" doc:"floor (Landlock, seccomp, limits) or namespaces (the floor and user, network, PID and IPC namespaces)."`
 }
 
 // MCP is how agents' hosts are served.
 type MCP struct {
-	Toolsets        []string `yaml:"toolsets" doc:"Tools that are listed: default, all, or families such as video. Default: default."`
-	PatienceSeconds int64    `yaml:"patience_seconds" doc:"How long a call may take before it goes on as a job, seconds. Default 45."`
+	Toolsets        []string `yaml:"toolsets" default:"default" doc:"Tools that are listed: default, all, or families such as video."`
+	PatienceSeconds int64    `yaml:"patience_seconds" default:"45" doc:"How long a call may take before it goes on as a job, seconds."`
 }
 
 // Speech chooses the speech engine.
 type Speech struct {
-	Model    string   `yaml:"model" doc:"Built-in English model: base (better) or tiny (faster). Default base."`
+	Model    string   `yaml:"model" enum:"base,tiny" default:"base" doc:"Built-in English model: base (better) or tiny (faster)."`
 	Engine   Engine   `yaml:"engine" doc:"An engine of your own, pinned by cutroom setup."`
 	Endpoint Endpoint `yaml:"endpoint" doc:"A speech service of your own on this machine."`
 }
@@ -83,7 +83,7 @@ type Speech struct {
 type Endpoint struct {
 	URL    string   `yaml:"url" doc:"Address of the request, on this machine, e.g. http://127.0.0.1:8080/v1/audio/transcriptions."`
 	Model  string   `yaml:"model" doc:"Model that it is asked for."`
-	Key    string   `yaml:"key" doc:"Where its bearer token is: env:NAME, file:/PATH or keyring:NAME. Never the token itself."`
+	Key    string   `yaml:"key" as:"secret" doc:"Where its bearer token is: env:NAME, file:/PATH or keyring:NAME. Never the token itself."`
 	Speaks []string `yaml:"speaks" doc:"Languages that it speaks, as BCP 47 tags; empty means any."`
 }
 
@@ -93,7 +93,7 @@ type Engine struct {
 	Run    string   `yaml:"program" doc:"The program: a name that cutroom setup finds, or an absolute path."`
 	Args   []string `yaml:"args" doc:"Its arguments. {input} stands for the recording (16 kHz mono WAV), {output} for a file to write, {language} for the language, {model} for the model; each is an argument of its own."`
 	Model  string   `yaml:"model" doc:"Absolute path of the model file that {model} stands for."`
-	Format string   `yaml:"format" doc:"What it writes: json, srt or vtt. Default json."`
+	Format string   `yaml:"format" enum:"json,srt,vtt" default:"json" doc:"What it writes: json, srt or vtt."`
 	Suffix string   `yaml:"suffix" doc:"What it adds to {output}, e.g. .json."`
 	Speaks []string `yaml:"speaks" doc:"Languages that it speaks, as BCP 47 tags; empty means any."`
 }
@@ -118,80 +118,86 @@ func short(key string) string {
 	return key
 }
 
-func (c Config) check() error {
-	for _, b := range []Bounds{c.Agent, c.Operator} {
-		for _, k := range b.Kinds {
-			if !slices.Contains(cutroom.Kinds, cutroom.Kind(k)) {
-				return cutroom.Errorf(cutroom.Invalid, "unknown kind %q", k).WithHint("use read, preview, propose, approve or execute")
-			}
-		}
-		for _, g := range b.Tools {
-			if _, err := filepath.Match(g, "x"); err != nil {
-				return cutroom.Errorf(cutroom.Invalid, "%q is not a glob", g).WithHint("use a tool id or a pattern such as video.*")
-			}
+// check collects what is wrong with the sections that have no check of their own.
+func (c Config) check(k *checker) {
+	for _, b := range []struct {
+		key string
+		Bounds
+	}{{"agent", c.Agent}, {"operator", c.Operator}} {
+		for _, f := range append(kindFaults(0, b.Kinds), globFaults(0, "tools", b.Tools)...) {
+			k.say(b.key, f.Hint, "%s", f.Message)
 		}
 	}
 	if p := c.MCP.PatienceSeconds; p < 0 || p > 3600 {
-		return cutroom.Errorf(cutroom.Invalid, "mcp.patience_seconds is %d", p).WithHint("use 1 to 3600; hosts give up on a call after 60 s or more")
+		k.say("mcp.patience_seconds", "use 1 to 3600; hosts give up on a call after 60 s or more", "mcp.patience_seconds is %d", p)
 	}
-	if err := c.Approvals.check(); err != nil {
-		return err
+	if l := c.Approvals.LifeMinutes; l < 0 || l > longestLife {
+		k.say("approvals.life_minutes", fmt.Sprintf("use 1 to %d", longestLife), "approvals.life_minutes is %d", l)
 	}
-	for _, r := range c.Roots {
+	for i, r := range c.Roots {
 		if !filepath.IsAbs(r) || filepath.Clean(r) == "/" {
-			return cutroom.Errorf(cutroom.Invalid, "roots holds %q", r).WithHint("name absolute folders, and not the whole disk")
+			k.say(fmt.Sprintf("roots[%d]", i), "name absolute folders, and not the whole disk", "roots holds %q", r)
 		}
 	}
 	if !slices.Contains([]string{"", "floor", "namespaces"}, c.Sandbox.Require) {
-		return cutroom.Errorf(cutroom.Invalid, "sandbox.require is %q", c.Sandbox.Require).WithHint("use floor or namespaces; nothing runs outside a sandbox")
-	}
-	if k := c.Speech.Endpoint.Key; k != "" && !strings.HasPrefix(k, "env:") && !strings.HasPrefix(k, "file:/") {
-		return cutroom.Errorf(cutroom.Invalid, "speech.endpoint.key is not a reference").WithHint("name where the token is: env:NAME or file:/PATH")
-	}
-	if err := checkDatabase(c.Database, c.Password); err != nil {
-		return err
+		k.say("sandbox.require", "use floor or namespaces; nothing runs outside a sandbox", "sandbox.require is %q", c.Sandbox.Require)
 	}
 	if m := c.Speech.Engine.Model; m != "" && !filepath.IsAbs(m) {
-		return cutroom.Errorf(cutroom.Invalid, "speech.engine.model is %q", m).WithHint("give the absolute path of the model file")
+		k.say("speech.engine.model", "give the absolute path of the model file", "speech.engine.model is %q", m)
 	}
 	if !slices.Contains([]string{"", "base", "tiny"}, c.Speech.Model) {
-		return cutroom.Errorf(cutroom.Invalid, "speech.model is %q", c.Speech.Model).WithHint("use base or tiny")
+		k.say("speech.model", "use base or tiny", "speech.model is %q", c.Speech.Model)
 	}
-	for _, n := range []int64{c.Limits.MaxFileBytes, c.Limits.MaxDurationSeconds, c.Limits.MaxFrames, c.Limits.MaxTranscriptBytes, c.Limits.TimeoutSeconds, c.Stage.PendingLimit} {
-		if n < 0 {
-			return cutroom.Errorf(cutroom.Invalid, "a limit is negative").WithHint("leave it out for the default")
+	k.reference("speech.endpoint.key", c.Speech.Endpoint.Key)
+	c.checkDatabase(k)
+	for _, n := range []struct {
+		key   string
+		value int64
+	}{
+		{"limits.max_file_bytes", c.Limits.MaxFileBytes},
+		{"limits.max_duration_seconds", c.Limits.MaxDurationSeconds},
+		{"limits.max_frames", c.Limits.MaxFrames},
+		{"limits.max_transcript_bytes", c.Limits.MaxTranscriptBytes},
+		{"limits.timeout_seconds", c.Limits.TimeoutSeconds},
+		{"stage.pending_limit", c.Stage.PendingLimit},
+	} {
+		if n.value < 0 {
+			k.say(n.key, "leave it out for the default", "%s: a limit is negative", n.key)
 		}
 	}
-	return nil
+}
+
+// reference refuses what is not one reference to a secret. The value is not said.
+func (k *checker) reference(key, text string) {
+	if list, ok := Secrets(text); !ok || len(list) > 1 {
+		k.say(key, howToRefer, "%s is not a reference", key)
+	}
 }
 
 // checkDatabase refuses what is no address of a server, and secrets in plain text. It
 // says nothing of the value: what is wrong with it may be that a secret is in it.
-func checkDatabase(address, password string) error {
-	form := func(what string) error {
-		return cutroom.Errorf(cutroom.Invalid, "%s", what).WithHint("write database: postgres://USER@HOST:PORT/NAME, and its password as database_password: env:NAME, file:/PATH or keyring:NAME")
-	}
-	if list, ok := Secrets(password); !ok || len(list) > 1 {
-		return form("database_password is not a reference")
-	}
-	if address == "" {
-		if password != "" {
-			return form("database_password is set and database is not")
+func (c Config) checkDatabase(k *checker) {
+	const form = "write database: postgres://USER@HOST:PORT/NAME, and its password as database_password: env:NAME, file:/PATH or keyring:NAME"
+	k.reference("database_password", c.Password)
+	if c.Database == "" {
+		if c.Password != "" {
+			k.say("database_password", form, "database_password is set and database is not")
 		}
-		return nil
+		return
 	}
-	u, err := url.Parse(address)
+	u, err := url.Parse(c.Database)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Path == "" || u.Path == "/" {
-		return form("database is not the address of a PostgreSQL database")
+		k.say("database", form, "database is not the address of a PostgreSQL database")
+		return
 	}
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil || u.Host == "" && q.Get("host") == "" {
-		return form("database is not the address of a PostgreSQL database")
+		k.say("database", form, "database is not the address of a PostgreSQL database")
+		return
 	}
 	if _, plain := u.User.Password(); plain || q.Has("password") || q.Has("sslpassword") {
-		return form("database holds a password in plain text")
+		k.say("database", form, "database holds a password in plain text")
 	}
-	return nil
 }
 
 // MaxFile bounds a config file, in bytes: a few lines are all it holds.

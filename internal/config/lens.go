@@ -37,7 +37,7 @@ type Providers struct {
 // OpenAI is the hop `configured` of pictures, and the only one that refines.
 type OpenAI struct {
 	BaseURL          string `yaml:"baseUrl" doc:"Its address as far as /chat/completions, e.g. https://api.example.com/v1."`
-	APIKey           string `yaml:"apiKey" doc:"Where its keys are: env:NAME, file:/PATH or keyring:NAME, more than one with commas between. Never a key itself."`
+	APIKey           string `yaml:"apiKey" as:"secret" doc:"Where its keys are: env:NAME, file:/PATH or keyring:NAME, more than one with commas between. Never a key itself."`
 	Model            string `yaml:"model" doc:"Model that it is asked for."`
 	StructuredOutput bool   `yaml:"structuredOutput" default:"false" doc:"true: ask for answers by a strict JSON Schema. Services that do not know it refuse the request."`
 }
@@ -62,10 +62,10 @@ type Inject struct {
 // Budget bounds what is sent to services of other machines, for one call and for one day
 // (UTC) of this installation. What is left out is not bounded.
 type Budget struct {
-	BytesPerCall Scalar `yaml:"bytes_per_call" default:"268435456" doc:"Bytes that one call may send."`
-	CostPerCall  Scalar `yaml:"cost_per_call" doc:"What one call may cost, in the currency of the models' prices, e.g. 0.25. A model without a price costs nothing here."`
-	BytesPerDay  Scalar `yaml:"bytes_per_day" doc:"Bytes that all calls of one day may send."`
-	CostPerDay   Scalar `yaml:"cost_per_day" doc:"What all calls of one day may cost."`
+	BytesPerCall Scalar `yaml:"bytes_per_call" as:"number" default:"268435456" doc:"Bytes that one call may send."`
+	CostPerCall  Scalar `yaml:"cost_per_call" as:"number" doc:"What one call may cost, in the currency of the models' prices, e.g. 0.25. A model without a price costs nothing here."`
+	BytesPerDay  Scalar `yaml:"bytes_per_day" as:"number" doc:"Bytes that all calls of one day may send."`
+	CostPerDay   Scalar `yaml:"cost_per_day" as:"number" doc:"What all calls of one day may cost."`
 }
 
 // MediumLimits are the borders of the verdict about a medium.

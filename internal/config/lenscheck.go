@@ -59,7 +59,12 @@ type checker struct {
 }
 
 func (k *checker) fault(key, hint, format string, args ...any) {
-	k.all = append(k.all, Fault{k.lines.near(key), key + ": " + fmt.Sprintf(format, args...), hint})
+	k.say(key, hint, "%s: %s", key, fmt.Sprintf(format, args...))
+}
+
+// say is fault for a message that names the key itself.
+func (k *checker) say(key, hint, format string, args ...any) {
+	k.all = append(k.all, Fault{k.lines.near(key), fmt.Sprintf(format, args...), hint})
 }
 
 // near is the line of a key, or of the nearest above it.

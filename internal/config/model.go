@@ -11,11 +11,11 @@ import (
 type Model struct {
 	ID         string      `yaml:"id" doc:"What the service calls it, e.g. gpt-4.1-mini."`
 	Provider   string      `yaml:"provider" doc:"Name of the service, the first half of PROVIDER/MODEL: openai, anthropic and gemini are known; any other name needs base_url."`
-	Wire       string      `yaml:"wire" doc:"How the service is spoken to: chat (/chat/completions), responses (/responses) or messages (/messages, Anthropic's). Default: that of a known provider, else chat."`
+	Wire       string      `yaml:"wire" enum:"chat,responses,messages" doc:"How the service is spoken to: chat (/chat/completions), responses (/responses) or messages (/messages, Anthropic's). Default: that of a known provider, else chat."`
 	BaseURL    string      `yaml:"base_url" doc:"The service's address as far as /chat/completions, /responses, /messages and /models, e.g. https://api.example.com/v1. Default: that of a known provider."`
-	Key        string      `yaml:"key" doc:"Where its keys are: env:NAME, file:/PATH or keyring:NAME, more than one with commas between. Never a key itself. A service of this machine may need none."`
+	Key        string      `yaml:"key" as:"secret" doc:"Where its keys are: env:NAME, file:/PATH or keyring:NAME, more than one with commas between. Never a key itself. A service of this machine may need none."`
 	Name       string      `yaml:"name" doc:"What people are shown. Default: the id."`
-	Modalities []string    `yaml:"modalities" doc:"What it takes in: text, image, audio, video. Left out: not known, and then only PROVIDER/MODEL chooses it as a reader."`
+	Modalities []string    `yaml:"modalities" enum:"text,image,audio,video" doc:"What it takes in: text, image, audio, video. Left out: not known, and then only PROVIDER/MODEL chooses it as a reader."`
 	Limits     ModelLimits `yaml:"limits" doc:"What it takes at most; what is left out is not bounded."`
 	Price      Price       `yaml:"price" doc:"What it costs, in your currency."`
 	Line       int         `yaml:"-"`
@@ -33,8 +33,8 @@ type ModelLimits struct {
 
 // Price is what a million tokens cost. [Scalar.Micros] gives millionths of the currency.
 type Price struct {
-	Input  Scalar `yaml:"input" doc:"A million tokens of requests."`
-	Output Scalar `yaml:"output" doc:"A million tokens of answers."`
+	Input  Scalar `yaml:"input" as:"number" doc:"A million tokens of requests."`
+	Output Scalar `yaml:"output" as:"number" doc:"A million tokens of answers."`
 }
 
 // Wires are how services are spoken to.

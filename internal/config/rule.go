@@ -17,13 +17,13 @@ type Policy struct {
 // Rule is one rule. A condition that is left out holds for every call.
 type Rule struct {
 	Name           string   `yaml:"name" doc:"What answers and explanations call it. Default: rule and its number."`
-	Effect         string   `yaml:"effect" doc:"allow, deny or ask."`
+	Effect         string   `yaml:"effect" enum:"allow,deny,ask" doc:"allow, deny or ask."`
 	Reason         string   `yaml:"reason" doc:"One sentence for whoever is answered by it."`
 	Principals     []string `yaml:"principals" doc:"Names: operator, agent, or of principals."`
-	Roles          []string `yaml:"roles" doc:"operator or agent."`
+	Roles          []string `yaml:"roles" enum:"operator,agent" doc:"operator or agent."`
 	Tools          []string `yaml:"tools" doc:"Globs over tool ids, e.g. edit.*."`
-	Kinds          []string `yaml:"kinds" doc:"Kinds of call: read, preview, propose, approve, execute. To write a named file is to execute."`
-	Risks          []string `yaml:"risks" doc:"low, medium or high, as the tool's page says."`
+	Kinds          []string `yaml:"kinds" enum:"read,preview,propose,approve,execute" doc:"Kinds of call: read, preview, propose, approve, execute. To write a named file is to execute."`
+	Risks          []string `yaml:"risks" enum:"low,medium,high" doc:"low, medium or high, as the tool's page says."`
 	Network        Choice   `yaml:"network" doc:"true: calls that can reach a host; false: those that cannot; any. Default any, of an allow rule false."`
 	Writes         Choice   `yaml:"writes" doc:"true: calls that name a file to write; false: those that do not; any. Default any."`
 	Overwrite      Choice   `yaml:"overwrite" doc:"true: calls that would replace a file; false: those that would not; any. Default any, of an allow rule false."`
@@ -64,9 +64,9 @@ type Amounts struct {
 // role may, narrowed by this.
 type Principal struct {
 	Name   string   `yaml:"name" doc:"What rules and records call it: lower-case letters, digits, - and _."`
-	Role   string   `yaml:"role" doc:"operator or agent. Default agent."`
+	Role   string   `yaml:"role" enum:"operator,agent" default:"agent" doc:"operator or agent."`
 	Tools  []string `yaml:"tools" doc:"Globs over tool ids; what matches none does not exist for it."`
-	Kinds  []string `yaml:"kinds" doc:"Kinds of call it may make."`
+	Kinds  []string `yaml:"kinds" enum:"read,preview,propose,approve,execute" doc:"Kinds of call it may make."`
 	Scopes []string `yaml:"scopes" doc:"Globs over the scopes that it holds, e.g. tool:edit.*; a tool of another scope does not exist for it."`
 	Limits Limits   `yaml:"limits" doc:"Largest values that its calls may ask for."`
 	Line   int      `yaml:"-"`

@@ -23,12 +23,10 @@ const (
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
 // faults lists what is wrong with a config that could be read.
-func (c *Config) faults() []Fault {
-	var all []Fault
-	if err := c.check(); err != nil {
-		e := cutroom.AsError(err)
-		all = append(all, Fault{Message: e.Msg, Hint: e.Hint})
-	}
+func (c *Config) faults(lines places) []Fault {
+	k := &checker{lines: lines}
+	c.check(k)
+	all := append(k.all, c.lensFaults(lines)...)
 	all = append(all, c.principalFaults()...)
 	if n := len(c.Policy.Rules); n > maxRules {
 		return append(all, Fault{c.Policy.Rules[maxRules].Line, fmt.Sprintf("there are %d rules, more than %d", n, maxRules), "one rule may speak of many tools"})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,16 +55,20 @@ func read(data []byte) (Config, places, []Fault) {
 	if tree == nil || len(faults) > 0 {
 		return c, nil, faults
 	}
-	if faults = unknownKeys(tree, reflect.TypeFor[Config](), ""); len(faults) > 0 {
-		return c, nil, faults
-	}
+	faults = unknownKeys(tree, reflect.TypeFor[Config](), "")
 	if err := tree.Decode(&c); err != nil {
-		return Config{}, nil, typeFaults(err)
+		faults = append(faults, typeFaults(err)...)
+	}
+	if len(faults) > 0 {
+		slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
+		return Config{}, nil, faults
 	}
 	c.number(tree)
 	lines := places{}
 	lines.note(tree, "")
-	return c, lines, append(c.faults(), c.lensFaults(lines)...)
+	faults = c.faults(lines)
+	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
+	return c, lines, faults
 }
 
 // note notes the lines of the keys beneath n.
@@ -143,10 +148,13 @@ func shape(root *yaml.Node) *Fault {
 	return walk(root, 0)
 }
 
-// unknownKeys lists the keys of n that t does not have, each with the nearest it has.
+// unknownKeys lists the keys of n that t does not have, each with the nearest it has, and
+// the numbers that are not whole where they have to be.
 func unknownKeys(n *yaml.Node, t reflect.Type, prefix string) []Fault {
 	var faults []Fault
 	switch {
+	case t.Kind() == reflect.Int64 && n.ShortTag() == "!!float": // the library would cut the fraction off
+		faults = append(faults, Fault{n.Line, "the value does not fit: a whole number is expected", "see docs/reference/config.md"})
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for _, item := range n.Content {
 			faults = append(faults, unknownKeys(item, t.Elem(), prefix)...)
@@ -199,7 +207,7 @@ func nearest(word string, names []string) string {
 		if plain(word) == plain(n) {
 			return n
 		}
-		if d := distance(word, n); d < least {
+		if d := min(distance(word, n), distance(plain(word), plain(n))); d < least {
 			best, least = n, d
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // Pages returns every generated page of the registry, by its path beneath
 // docs/reference.
 func Pages(r *tool.Registry) map[string][]byte {
-	pages := map[string][]byte{"errors.md": errorsPage(), "config.md": configPage(), "tools.md": toolsPage(r)}
+	pages := map[string][]byte{"errors.md": errorsPage(), "config.md": configPage(), "config.schema.json": config.Schema(), "tools.md": toolsPage(r)}
 	for _, t := range r.Tools() {
 		pages["tools/"+t.Name+".md"] = append([]byte(header), ToolPage(r, t)...)
 	}
@@ -38,7 +38,7 @@ func errorsPage() []byte {
 func configPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(header + "# Configuration\n\n`cutroom.yaml` in the user's config folder (`~/.config/cutroom`), and one in a workspace, which can only narrow it. Unknown keys are refused; `cutroom config check` says which. " +
-		"`CUTROOM_HOME` puts the config, state and data folders beneath one folder.\n\n| key | what | default |\n|---|---|---|\n")
+		"`CUTROOM_HOME` puts the config, state and data folders beneath one folder. [config.schema.json](config.schema.json) is its JSON Schema; [configuration](../configuration.md) explains the sections.\n\n| key | what | default |\n|---|---|---|\n")
 	for _, k := range config.Reference() {
 		def := ""
 		if k.Default != "" {

@@ -18,6 +18,8 @@ func TestMain(m *testing.M) {
 		os.Exit(object.Child(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	case "ocr", "cutroom-ocr":
 		os.Exit(ocr.Child(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	case "setconfig":
+		os.Exit(setChild(os.Args[1], os.Args[2]))
 	case "reveal":
 		os.Exit(revealChild(os.Args[1]))
 	}

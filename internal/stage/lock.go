@@ -147,3 +147,18 @@ func tidyLocks(root *dir) {
 		}
 	}
 }
+
+// Hold waits for the right to a name in a folder that every process asks for in this way,
+// or until ctx ends. The kernel drops it with the process.
+func Hold(ctx context.Context, folder, name string) (release func(), err error) {
+	root, err := openRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.close()
+	h, err := hold(ctx, root, name, true)
+	if err != nil {
+		return nil, err
+	}
+	return h.release, nil
+}
