@@ -50,11 +50,25 @@ func (c *cleaner) learn(e Endpoint) {
 
 // message is what an attempt says of a fault.
 func (c *cleaner) message(f *Fault) string {
-	text := f.Message
-	if f.cut && len(c.values) > 0 { // reading may have stopped within a secret
-		text = text[:max(len(text)-len(c.values[0]), 0)]
+	text := c.exact(f.Message)
+	if f.cut {
+		text = c.unbegun(text)
 	}
 	return c.text(text)
+}
+
+// unbegun takes off the end of a text what a value begins with: reading may have stopped
+// within one.
+func (c *cleaner) unbegun(s string) string {
+	for _, v := range c.values {
+		for n := min(len(v)-1, len(s)); n > 0; n-- {
+			if strings.HasSuffix(s, v[:n]) {
+				s = s[:len(s)-n]
+				break
+			}
+		}
+	}
+	return s
 }
 
 // text is s without secrets, on one line, cut.

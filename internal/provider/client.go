@@ -60,7 +60,7 @@ func New(o Options) *Client {
 	return &Client{limits: o, http: &http.Client{
 		Transport: &http.Transport{
 			DialContext: dial, TLSClientConfig: o.TLS, TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true, DisableCompression: true,
-			MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 1 << 20,
+			MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 1 << 20,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
