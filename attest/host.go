@@ -27,6 +27,11 @@ type client struct {
 	watch func(request string) []string
 	// hurry makes the host give a call up after so long.
 	hurry func(l *lab, project string, after time.Duration) error
+	// allow are the options by which the user lets the model edit and use the host's
+	// own shell, unattended.
+	allow []string
+	// shell is a call of the host's own shell.
+	shell func(command string) modeltest.Call
 	// tool is the name that the model calls a tool of ours by.
 	tool func(name string) string
 	// reveal is the step that makes the host show the model tools that it holds back;
@@ -35,6 +40,10 @@ type client struct {
 	// searching is prepare with a model that the host shows no tools of servers before
 	// it has searched for them; nil where there is none.
 	searching func(l *lab, project, url string) error
+}
+
+type shellArguments struct {
+	Command string `json:"command"`
 }
 
 func clients() []client { return []client{claude(), codex(), openCode()} }
@@ -58,7 +67,10 @@ func claude() client {
 			// The entry's own time-out holds over the environment's.
 			return edit(filepath.Join(project, ".mcp.json"), `"timeout": 120000`, fmt.Sprintf(`"timeout": %d`, after.Milliseconds()))
 		},
-		tool: name,
+		// The name of a tool that is spelled otherwise would be no error here.
+		allow: []string{"--allowedTools", "Bash," + name("edit_cut")},
+		shell: func(command string) modeltest.Call { return modeltest.With("Bash", shellArguments{command}) },
+		tool:  name,
 		reveal: func(tools []string) modeltest.Step {
 			var names []string
 			for _, t := range tools {
@@ -112,6 +124,13 @@ func codex() client {
 		hurry: func(_ *lab, project string, after time.Duration) error {
 			return edit(filepath.Join(project, ".codex/config.toml"), "tool_timeout_sec = 120", fmt.Sprintf("tool_timeout_sec = %d", int(after.Seconds())))
 		},
+		allow: []string{"--sandbox", "danger-full-access"},
+		shell: func(command string) modeltest.Call {
+			return modeltest.With("exec_command", struct {
+				Command string `json:"cmd"`
+				Yield   int    `json:"yield_time_ms"` // after which it would answer that the command goes on
+			}{command, 30_000})
+		},
 		tool: func(name string) string { return name },
 	}
 }
@@ -141,7 +160,8 @@ func openCode() client {
 			// Here the time counts from the last progress, which comes every few seconds.
 			return edit(filepath.Join(project, "opencode.json"), `"timeout": 120000`, `"timeout": 900`)
 		},
-		tool: func(name string) string { return "cutroom_" + name },
+		shell: func(command string) modeltest.Call { return modeltest.With("bash", shellArguments{command}) },
+		tool:  func(name string) string { return "cutroom_" + name },
 	}
 }
 

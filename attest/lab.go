@@ -14,7 +14,7 @@ import (
 // lab is a home folder with an installation of cutroom in it, as a user has it: the
 // program on PATH, the models in the data folder, `cutroom setup` done.
 //
-//	HOME/bin/cutroom    what hosts start: the tee, and behind it …
+//	HOME/bin/cutroom    what hosts start: for a server the tee, and behind it …
 //	HOME/real/cutroom   … the program
 //	HOME/messages       what passed between the last host and the server
 type lab struct {
@@ -56,7 +56,8 @@ func newLab(ctx context.Context, dir, repository, program, models string) (*lab,
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(l.real(), text, 0o755); err != nil {
+	// A login shell, which some hosts start, has the system's PATH and this.
+	if err := errors.Join(os.WriteFile(l.real(), text, 0o755), write(l.path(".profile"), `PATH="$HOME/bin:$PATH"`+"\n")); err != nil {
 		return nil, err
 	}
 	_, err = l.command(ctx, l.home, l.real(), "setup")
@@ -89,7 +90,8 @@ func (l *lab) install(ctx context.Context, project, host, scope string) error {
 	if err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec %s %s %s %s \"$@\"\n", quoted(self), teeMode, quoted(l.log()), quoted(l.real()))
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = mcp ] || exec %s \"$@\"\nexec %s %s %s %s \"$@\"\n",
+		quoted(l.real()), quoted(self), teeMode, quoted(l.log()), quoted(l.real()))
 	return errors.Join(removed(on), os.WriteFile(on, []byte(script), 0o755))
 }
 

@@ -42,10 +42,11 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	names := flag.String("hosts", "claude,codex,opencode", "hosts to attest, separated by commas")
-	fast := flag.Bool("fast", false, "only the first stage of each, and write nothing")
+	fast := flag.Bool("fast", false, "only what the tests try, and write nothing")
+	parts := flag.String("stages", "", "only watch and these stages, separated by commas, and write nothing")
 	keep := flag.Bool("keep", false, "leave the hosts' home folders, for a look into a failure")
 	flag.Parse()
-	verdict, err := attest(ctx, strings.Split(*names, ","), *fast, *keep, os.Stderr)
+	verdict, err := attest(ctx, strings.Split(*names, ","), choose(*fast, *parts), *keep, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "attest:", err)
 		return 1
@@ -59,9 +60,22 @@ func run() int {
 	return 0
 }
 
-// attest tries the hosts and, unless only the fast stage is asked for, writes down
-// what was seen, beside what is known of the other hosts.
-func attest(ctx context.Context, names []string, fast, keep bool, log io.Writer) ([]Verdict, error) {
+// choose says which stages are tried; nil is all.
+func choose(fast bool, parts string) func(stage) bool {
+	switch {
+	case fast:
+		return quick
+	case parts != "":
+		return func(s stage) bool { return s.name == "watch" || slices.Contains(strings.Split(parts, ","), s.name) }
+	}
+	return nil
+}
+
+func quick(s stage) bool { return s.fast }
+
+// attest tries the hosts and, unless only some stages are asked for, writes down what
+// was seen, beside what is known of the other hosts.
+func attest(ctx context.Context, names []string, some func(stage) bool, keep bool, log io.Writer) ([]Verdict, error) {
 	repository, err := findRepository()
 	if err != nil {
 		return nil, err
@@ -98,32 +112,32 @@ func attest(ctx context.Context, names []string, fast, keep bool, log io.Writer)
 		if err != nil {
 			return nil, err
 		}
-		v, err := l.attest(ctx, c, fast, say)
+		v, err := l.attest(ctx, c, some, say)
 		if err != nil {
 			return nil, err
 		}
 		known = replace(known, v)
 	}
-	if fast {
+	if some != nil {
 		return known, nil
 	}
 	return known, writeVerdicts(repository, known)
 }
 
 // attest tries one host.
-func (l *lab) attest(ctx context.Context, c client, fast bool, say func(string, ...any)) (Verdict, error) {
+func (l *lab) attest(ctx context.Context, c client, some func(stage) bool, say func(string, ...any)) (Verdict, error) {
 	a, err := newAttestation(ctx, l, c, say)
 	if err != nil {
 		return Verdict{}, err
 	}
 	v := Verdict{Host: c.name, Title: c.title}
-	for i, visit := range a.visits() {
-		if fast && i > 0 {
-			break
+	for _, part := range a.stages() {
+		if some != nil && !some(part) {
+			continue
 		}
-		rows, err := visit(ctx)
+		rows, err := part.run(ctx)
 		if err != nil {
-			return v, fmt.Errorf("%s: %w", c.name, err)
+			return v, fmt.Errorf("%s, %s: %w", c.name, part.name, err)
 		}
 		v.Rows = append(v.Rows, rows...)
 	}

@@ -19,11 +19,12 @@ func TestMain(m *testing.M) { os.Exit(hiddenOr(m.Run)) }
 // must says that the hosts have to be there, as on a machine that attests.
 func must() bool { return os.Getenv("CUTROOM_HOSTS_REQUIRED") == "1" }
 
-// TestHosts is the fast stage of the attestation: Claude Code and Codex, as they are
-// pinned, watch the sample clip by the skill that `cutroom install` wrote, unattended.
+// TestHosts is the fast part of the attestation: Claude Code and Codex, as they are
+// pinned, watch the sample clip by the skill that `cutroom install` wrote, unattended, and
+// replace a file once the operator has approved that on another terminal.
 func TestHosts(t *testing.T) {
 	t.Parallel()
-	testenv.Needs(t, "ffmpeg", "ffprobe", "tesseract", "go")
+	testenv.Needs(t, "ffmpeg", "ffprobe", "tesseract", "go", "script", "setsid")
 	root, models := testenv.Root(t), testenv.Models(t)
 	dependOnSource(t, root)
 	program := sync.OnceValues(func() (string, error) {
@@ -50,11 +51,11 @@ func TestHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := l.attest(t.Context(), c, true, t.Logf)
+			v, err := l.attest(t.Context(), c, quick, t.Logf)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(v.Rows) < 7 {
+			if len(v.Rows) < 12 {
 				t.Errorf("only %d rows", len(v.Rows))
 			}
 			for _, r := range v.Rows {

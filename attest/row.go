@@ -104,20 +104,28 @@ func (s *session) watched() (modeltest.Request, bool) {
 // failureRow looks for the one document of failures in what reached the model.
 func (a *attestation) failureRow(check, results, want string, words ...string) Row {
 	row := Row{Check: check}
-	for l := range strings.Lines(results) {
-		i := strings.Index(l, `{"status":"failed"`)
-		if i < 0 {
+	for _, f := range failuresIn(results) {
+		if f.Code != want || f.Hint == "" {
 			continue
 		}
-		var f struct {
-			Error struct{ Code, Message, Hint string } `json:"error"`
-		}
-		if json.NewDecoder(strings.NewReader(l[i:])).Decode(&f) != nil || f.Error.Code != want || f.Error.Hint == "" {
-			continue
-		}
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(f.Error.Message, w) }) {
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(f.Message, w) }) {
 			row.Passed, row.Observed = true, "code "+code(want)+", message and hint"
 		}
+	}
+	return row
+}
+
+// ceilingRow: the host was connected, and offered the model no tool above the ceiling;
+// a call of one was not made.
+func (a *attestation) ceilingRow(s *session) Row {
+	r, ok := s.last()
+	above := func(name string) bool { return strings.HasSuffix(name, "media_watch") }
+	row := Row{Check: "what is above the ceiling is not offered"}
+	row.Passed = ok && s.negotiated().protocol != "" && len(r.Past().Turns) > 0 &&
+		!slices.ContainsFunc(r.Tools(), func(t modeltest.Tool) bool { return above(t.Name) }) &&
+		!slices.ContainsFunc(s.calls(), func(c call) bool { return above(c.name) && !c.failed })
+	if row.Passed {
+		row.Observed = code("media_watch") + " is not among the model's tools, and a call of it does nothing"
 	}
 	return row
 }
@@ -167,6 +175,13 @@ func (a *attestation) report(s *session, rows []Row) []Row {
 	if failed {
 		for _, c := range s.calls() {
 			a.say("  call %s %s: answered %t, failed %t", c.name, c.arguments, c.answered, c.failed)
+		}
+		if r, ok := s.last(); ok {
+			var names []string
+			for _, t := range r.Tools() {
+				names = append(names, t.Name)
+			}
+			a.say("  tools: %s", strings.Join(names, " "))
 		}
 		a.say("  results: %s", tail(s.results()))
 		a.say("  exit code %d; the host printed: %s", s.code, s.printed)

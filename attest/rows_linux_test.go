@@ -20,7 +20,9 @@ func TestNothingSeenPassesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &session{}
-		rows := append(a.watchRows(s, project), a.readRow(s, []string{"media_ask"}), a.secretRow(s), a.failureRow("missing", s.results(), "not_found", "missing.mp4"))
+		rows := append(a.watchRows(s, project), a.readRow(s, []string{"media_ask"}), a.secretRow(s), a.failureRow("missing", s.results(), "not_found", "missing.mp4"),
+			a.ceilingRow(s), question{}.row(), question{announced: s.hasDialogs(), dialogs: s.dialogs()}.row())
+		rows = append(rows, a.authorityRows(&ordeal{})...)
 		for _, r := range rows {
 			if r.Passed {
 				t.Errorf("%s: %q passed", c.title, r.Check)

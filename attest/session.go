@@ -21,6 +21,7 @@ type visit struct {
 	config  string        // the user's cutroom.yaml
 	hurry   time.Duration // when the host gives a call up; 0 is what install wrote
 	user    bool          // the host is set up for the user, once it knows the model
+	allow   bool          // the user lets the model edit, and use the host's own shell
 }
 
 // session is what one run of a host was seen to do.
@@ -55,9 +56,13 @@ func (l *lab) run(ctx context.Context, c client, v visit) (*session, error) {
 		j.close()
 		return nil, err
 	}
+	args := c.watch(v.request)
+	if v.allow {
+		args = append(args, c.allow...)
+	}
 	var watch *watcher
 	code, err := j.run(ctx, program{
-		Path: l.client, Args: c.watch(v.request), Dir: v.project, Env: l.env(c.env(model.URL)...),
+		Path: l.client, Args: args, Dir: v.project, Env: l.env(c.env(model.URL)...),
 	}, func(pid int) { watch = watchPrograms(pid, l.real()) })
 	s := &session{requests: model.Requests(), code: code, confined: j.confined, ended: time.Now()}
 	if watch != nil {
@@ -203,13 +208,24 @@ func (s *session) results() string {
 		return ""
 	}
 	var b strings.Builder
-	for _, turn := range r.Past().Turns {
-		for _, result := range turn {
-			b.WriteString(result.Text)
-			b.WriteByte('\n')
-		}
+	for n := range r.Past().Turns {
+		b.WriteString(s.said(n))
+		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// said is what reached the model of the results of its turn n.
+func (s *session) said(n int) string {
+	r, ok := s.last()
+	if !ok || n >= len(r.Past().Turns) {
+		return ""
+	}
+	var texts []string
+	for _, result := range r.Past().Turns[n] {
+		texts = append(texts, result.Text)
+	}
+	return strings.Join(texts, "\n")
 }
 
 // holdsSkill says whether the text of an installed skill is in what reached the model:

@@ -75,11 +75,26 @@ func (a *attestation) project(ctx context.Context, name string) (string, error) 
 	return dir, a.install(ctx, dir, a.name, "project")
 }
 
-// visits are what is tried, in order; the first is the fast stage.
-func (a *attestation) visits() []func(context.Context) ([]Row, error) {
-	list := []func(context.Context) ([]Row, error){a.watchVisit, a.userVisit, a.jobVisit, a.failureVisit, a.cancelVisit}
+// stage is one part of an attestation.
+type stage struct {
+	name string
+	fast bool // it is tried by the tests, too
+	run  func(context.Context) ([]Row, error)
+}
+
+// stages are what is tried, in order. The first says how the host calls itself.
+func (a *attestation) stages() []stage {
+	list := []stage{
+		{"watch", true, a.watchVisit},
+		{"user", false, a.userVisit},
+		{"job", false, a.jobVisit},
+		{"failure", false, a.failureVisit},
+		{"dialog", true, a.dialogVisit},       // while no passphrase is set
+		{"authority", true, a.authorityVisit}, // which sets it
+		{"cancel", false, a.cancelVisit},
+	}
 	if a.searching != nil {
-		list = append(list, a.searchVisit)
+		list = append(list, stage{"search", false, a.searchVisit})
 	}
 	return list
 }
@@ -265,46 +280,6 @@ func (a *attestation) jobVisit(ctx context.Context) ([]Row, error) {
 		row.Observed = "after 1 s a job; " + code("job_wait") + " brings its text and pictures"
 	}
 	return a.report(s, []Row{row}), nil
-}
-
-// failureVisit: what goes wrong is said by name, and what is refused with the reason.
-func (a *attestation) failureVisit(ctx context.Context) ([]Row, error) {
-	project, err := a.project(ctx, "failure")
-	if err != nil {
-		return nil, err
-	}
-	type wrong struct {
-		Sorce source `json:"sorce"`
-	}
-	// A workspace may forbid its agents more than the user does.
-	if err := write(filepath.Join(project, "cutroom.yaml"), "agent:\n  kinds: [preview]\n"); err != nil {
-		return nil, err
-	}
-	refused, err := a.run(ctx, a.client, visit{project: project, request: "clip.mp4", script: modeltest.Script{modeltest.Use(a.watchOf("clip.mp4")), modeltest.Say("done")}})
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(filepath.Join(project, "cutroom.yaml")); err != nil {
-		return nil, err
-	}
-	s, err := a.run(ctx, a.client, visit{project: project, request: "missing.mp4", script: modeltest.Script{
-		modeltest.Use(a.watchOf("missing.mp4")),
-		modeltest.Use(modeltest.With(a.tool("media_watch"), wrong{source{"local_file", "clip.mp4"}})),
-		modeltest.Use(a.watchOf("/etc/hostname")),
-		modeltest.Say("done"),
-	}})
-	if err != nil {
-		return nil, err
-	}
-	got := s.results()
-	rows := []Row{
-		a.failureRow("a missing file is named", got, "not_found", "missing.mp4"),
-		a.failureRow("a wrong key is named, with the right one", got, "invalid", "sorce", "source"),
-		a.failureRow("a path outside of the workspace is refused", got, "denied", "/etc/hostname"),
-		a.failureRow("what policy forbids is refused", refused.results(), "denied"),
-	}
-	a.report(refused, rows[3:])
-	return a.report(s, rows), nil
 }
 
 // cancelVisit: a host that gives a call up says so, and its programs end.

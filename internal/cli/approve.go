@@ -64,9 +64,9 @@ func (a *App) approve(ctx context.Context, id string, life time.Duration) error 
 	if request.State == cutroom.ApprovalDenied {
 		kept = "the request stays denied; `cutroom approve` still changes that"
 	}
-	seal, err := a.seal(t, i.Approvals, bound, who, kept)
+	seal, err := a.seal(ctx, t, i.Approvals, request, bound, kept)
 	if err != nil {
-		return a.refused(ctx, err, id)
+		return err
 	}
 	in := decision{ID: id, Decision: cutroom.SayApprove, Minutes: int64(life / time.Minute)}
 	if life > 0 && in.Minutes == 0 {
@@ -124,8 +124,10 @@ func (a *App) decide(ctx context.Context, in decision) error {
 // tries is how often a passphrase may be mistyped.
 const tries = 3
 
-// seal asks for the passphrase, or for a plain yes where none is set.
-func (a *App) seal(t *os.File, b *approval.Book, bound cutroom.Digest, who cutroom.Principal, kept string) (*approval.Seal, error) {
+// seal asks for the passphrase, or for a plain yes where none is set. Each wrong one is
+// written down.
+func (a *App) seal(ctx context.Context, t *os.File, b *approval.Book, request cutroom.Approval, bound cutroom.Digest, kept string) (*approval.Seal, error) {
+	by := a.principal().Name
 	_, wrapped, err := b.Keys().Present()
 	if err != nil {
 		return nil, err
@@ -135,15 +137,15 @@ func (a *App) seal(t *os.File, b *approval.Book, bound cutroom.Digest, who cutro
 		if err := confirmed(t, kept); err != nil {
 			return nil, err
 		}
-		return b.Seal(nil, bound, who.Name)
+		return b.Seal(nil, bound, by)
 	}
 	for n := 1; ; n++ {
 		pass, err := a.passphrase(t, "Passphrase, to allow exactly this once: ", kept)
 		if err != nil {
 			return nil, err
 		}
-		s, err := b.Seal(pass, bound, who.Name)
-		if err == nil || n == tries || cutroom.AsError(err).Code != cutroom.Denied {
+		s, err := b.Seal(pass, bound, by)
+		if err = a.refused(ctx, err, request.ID); err == nil || n == tries || cutroom.AsError(err).Code != cutroom.Denied {
 			return s, err
 		}
 		a.say("that is not it")

@@ -29,7 +29,7 @@ var Query = tool.Add(Family, tool.Spec[QueryInput, QueryOutput]{
 type QueryInput struct {
 	Since     string `json:"since,omitempty" max:"40" doc:"From this time on: RFC 3339 such as 2026-05-01T12:00:00Z, or how long ago, such as 90m, 2h or 3d."`
 	Until     string `json:"until,omitempty" max:"40" doc:"Before this time, in the same forms."`
-	Type      string `json:"type,omitempty" max:"100" doc:"Type of the rows: capability.invoke, approval.decided, approval.revoked, grant.changed, policy.changed, key.rotated, attestation.signed, operation.settled, config.changed, token.changed, database.restored or database.migrated."`
+	Type      string `json:"type,omitempty" max:"100" doc:"Type of the rows: capability.invoke, approval.decided, approval.revoked, decision.refused, grant.changed, policy.changed, key.rotated, attestation.signed, operation.settled, config.changed, token.changed, database.restored or database.migrated."`
 	Tool      string `json:"tool,omitempty" max:"100" doc:"The tool, or a family such as edit.*"`
 	Principal string `json:"principal,omitempty" max:"100" doc:"Name of who called."`
 	Outcome   string `json:"outcome,omitempty" max:"40" doc:"ok, unknown, or the code of an error such as denied or needs_approval."`
