@@ -129,7 +129,7 @@ func TestDialogRow(t *testing.T) {
 // Both forms of a dialog are seen, with the answers that belong to them.
 func TestDialogsAreSeen(t *testing.T) {
 	t.Parallel()
-	message := func(from, id, method, params, result string) message {
+	passed := func(from, id, method, params, result string) message {
 		m := message{from: from, Method: method, Params: []byte(params), Result: []byte(result)}
 		if id != "" {
 			m.ID = []byte(id)
@@ -137,24 +137,24 @@ func TestDialogsAreSeen(t *testing.T) {
 		return m
 	}
 	legacy := &session{messages: []message{
-		message("host", "0", "initialize", `{"capabilities":{"elicitation":{"form":{}}}}`, ""),
-		message("host", "1", "tools/call", `{"name":"edit_cut"}`, ""),
-		message("server", "1", "elicitation/create", `{"message":"?"}`, ""),
-		message("host", "2", "ping", `{}`, ""),
-		message("host", "1", "", "", `{"action":"decline"}`),
-		message("server", "1", "", "", `{"isError":true}`),
-		message("server", "5", "elicitation/create", `{"message":"?"}`, ""),
+		passed("host", "0", "initialize", `{"capabilities":{"elicitation":{"form":{}}}}`, ""),
+		passed("host", "1", "tools/call", `{"name":"edit_cut"}`, ""),
+		passed("server", "1", "elicitation/create", `{"message":"?"}`, ""),
+		passed("host", "2", "ping", `{}`, ""),
+		passed("host", "1", "", "", `{"action":"decline"}`),
+		passed("server", "1", "", "", `{"isError":true}`),
+		passed("server", "5", "elicitation/create", `{"message":"?"}`, ""),
 	}}
 	modern := &session{messages: []message{
-		message("host", "1", "tools/call", `{"name":"edit_cut","_meta":{"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}`, ""),
-		message("server", "1", "", "", `{"resultType":"input_required","inputRequests":{"approval":{}}}`),
-		message("host", "2", "tools/call", `{"name":"edit_cut","inputResponses":{"approval":{"action":"cancel"}}}`, ""),
-		message("server", "2", "", "", `{"isError":true}`),
+		passed("host", "1", "tools/call", `{"name":"edit_cut","_meta":{"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}`, ""),
+		passed("server", "1", "", "", `{"resultType":"input_required","inputRequests":{"approval":{}}}`),
+		passed("host", "2", "tools/call", `{"name":"edit_cut","inputResponses":{"approval":{"action":"cancel"}}}`, ""),
+		passed("server", "2", "", "", `{"isError":true}`),
 	}}
 	silent := &session{messages: []message{
-		message("host", "0", "initialize", `{"capabilities":{"roots":{}}}`, ""),
-		message("host", "1", "tools/call", `{"name":"edit_cut"}`, ""),
-		message("server", "1", "", "", `{"isError":true}`),
+		passed("host", "0", "initialize", `{"capabilities":{"roots":{}}}`, ""),
+		passed("host", "1", "tools/call", `{"name":"edit_cut"}`, ""),
+		passed("server", "1", "", "", `{"isError":true}`),
 	}}
 	for _, row := range []struct {
 		s         *session

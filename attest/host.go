@@ -67,7 +67,6 @@ func claude() client {
 			// The entry's own time-out holds over the environment's.
 			return edit(filepath.Join(project, ".mcp.json"), `"timeout": 120000`, fmt.Sprintf(`"timeout": %d`, after.Milliseconds()))
 		},
-		// The name of a tool that is spelled otherwise would be no error here.
 		allow: []string{"--allowedTools", "Bash," + name("edit_cut")},
 		shell: func(command string) modeltest.Call { return modeltest.With("Bash", shellArguments{command}) },
 		tool:  name,
