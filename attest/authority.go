@@ -83,7 +83,7 @@ type ordeal struct {
 
 // authorityVisit: the model wants to replace a file, which a person has to allow.
 func (a *attestation) authorityVisit(ctx context.Context) ([]Row, error) {
-	project, err := a.project(ctx, "authority")
+	project, err := a.project("authority")
 	if err != nil {
 		return nil, err
 	}

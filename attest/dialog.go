@@ -103,7 +103,7 @@ type question struct {
 // dialogVisit: the operator's file names the host, and no passphrase is set. Nobody is
 // there to answer: what the host does then is its no.
 func (a *attestation) dialogVisit(ctx context.Context) ([]Row, error) {
-	project, err := a.project(ctx, "dialog")
+	project, err := a.project("dialog")
 	if err != nil {
 		return nil, err
 	}

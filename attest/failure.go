@@ -15,7 +15,7 @@ const (
 
 // failureVisit: what goes wrong is said by name, and what is refused with the reason.
 func (a *attestation) failureVisit(ctx context.Context) ([]Row, error) {
-	project, err := a.project(ctx, "failure")
+	project, err := a.project("failure")
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"cutroom/internal/persontest"
 )
 
 // lab is a home folder with an installation of cutroom in it, as a user has it: the
@@ -42,7 +44,7 @@ func (l *lab) env(more ...string) []string {
 }
 
 // newLab makes a home in dir around a built program.
-func newLab(ctx context.Context, dir, repository, program, models string) (*lab, error) {
+func newLab(dir, repository, program, models string) (*lab, error) {
 	l := &lab{repository: repository, home: dir, models: models}
 	for _, d := range []string{"bin", "real", "tmp", ".config/cutroom", ".local/share/cutroom"} {
 		if err := os.MkdirAll(l.path(d), 0o700); err != nil {
@@ -60,30 +62,54 @@ func newLab(ctx context.Context, dir, repository, program, models string) (*lab,
 	if err := errors.Join(os.WriteFile(l.real(), text, 0o755), write(l.path(".profile"), `PATH="$HOME/bin:$PATH"`+"\n")); err != nil {
 		return nil, err
 	}
-	_, err = l.command(ctx, l.home, l.real(), "setup")
+	_, err = l.command(l.home, l.real(), "setup")
 	return l, err
 }
 
-// command runs a program of ours in the lab's environment and returns what it printed.
-func (l *lab) command(ctx context.Context, dir, program string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env, cmd.Dir = l.env(), dir
-	var out, complaints bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &complaints
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(args, " "), err, tail(complaints.String()))
+// command runs a program of ours in the lab's environment, as somebody on a terminal of
+// their own does, whoever started the attestation, and returns what it printed.
+func (l *lab) command(dir, program string, args ...string) (string, error) {
+	complaints, err := os.CreateTemp(l.path("tmp"), "complaints-")
+	if err != nil {
+		return "", err
 	}
-	return out.String(), nil
+	defer os.Remove(complaints.Name())
+	defer complaints.Close()
+	out, code, err := l.orphan(dir, l.env(), nil, complaints, append([]string{program}, args...)...)
+	if err != nil {
+		return "", err
+	}
+	if code != "0" {
+		text, err := os.ReadFile(complaints.Name())
+		return "", errors.Join(fmt.Errorf("%s %s: exit code %s: %s", filepath.Base(program), strings.Join(args, " "), code, tail(string(text))), err)
+	}
+	return string(out), nil
+}
+
+// orphan runs a program that no host is above, and returns what it printed and its exit
+// code.
+func (l *lab) orphan(dir string, env []string, in, complaints *os.File, args ...string) (out []byte, code string, err error) {
+	file, err := os.CreateTemp(l.path("tmp"), "out-")
+	if err != nil {
+		return nil, "", err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if code, err = persontest.Orphan(dir, env, in, file, complaints, args...); err != nil {
+		return nil, "", err
+	}
+	out, err = os.ReadFile(file.Name())
+	return out, code, err
 }
 
 // install sets the host up, for a project or the user, with the real installer, from the place that
 // the program has on PATH, and then puts the tee there.
-func (l *lab) install(ctx context.Context, project, host, scope string) error {
+func (l *lab) install(project, host, scope string) error {
 	on := l.path("bin", "cutroom")
 	if err := errors.Join(removed(on), os.Link(l.real(), on)); err != nil {
 		return err
 	}
-	if _, err := l.command(ctx, project, on, "install", host, "--scope", scope); err != nil {
+	if _, err := l.command(project, on, "install", host, "--scope", scope); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -96,8 +122,8 @@ func (l *lab) install(ctx context.Context, project, host, scope string) error {
 }
 
 // uninstall takes out what install wrote for the user.
-func (l *lab) uninstall(ctx context.Context, project, host string) error {
-	_, err := l.command(ctx, project, l.real(), "uninstall", host, "--scope", "user")
+func (l *lab) uninstall(project, host string) error {
+	_, err := l.command(project, l.real(), "uninstall", host, "--scope", "user")
 	return err
 }
 

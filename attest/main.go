@@ -108,7 +108,7 @@ func attest(ctx context.Context, names []string, some func(stage) bool, keep boo
 		say := func(format string, args ...any) {
 			fmt.Fprintf(log, "attest: %s: %s\n", c.name, fmt.Sprintf(format, args...))
 		}
-		l, err := newLab(ctx, filepath.Join(dir, c.name), repository, program, models)
+		l, err := newLab(filepath.Join(dir, c.name), repository, program, models)
 		if err != nil {
 			return nil, err
 		}

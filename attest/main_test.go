@@ -47,7 +47,7 @@ func TestHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := newLab(t.Context(), t.TempDir(), root, built, models)
+			l, err := newLab(t.TempDir(), root, built, models)
 			if err != nil {
 				t.Fatal(err)
 			}

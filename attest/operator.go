@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"cutroom/internal/persontest"
 )
@@ -49,19 +48,8 @@ func (o operator) asks(into any, args ...string) error {
 }
 
 func (o operator) run(in, complaints *os.File, args []string) (out []byte, code string, err error) {
-	file, err := os.CreateTemp(o.l.path("tmp"), "operator-")
-	if err != nil {
-		return nil, "", err
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	env := []string{"HOME=" + o.l.home, "PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8", "TMPDIR=" + filepath.Dir(file.Name())}
-	code, err = persontest.Orphan(o.dir, env, in, file, complaints, append([]string{o.l.real()}, args...)...)
-	if err != nil {
-		return nil, "", err
-	}
-	out, err = os.ReadFile(file.Name())
-	return out, code, err
+	env := []string{"HOME=" + o.l.home, "PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8", "TMPDIR=" + o.l.path("tmp")}
+	return o.l.orphan(o.dir, env, in, complaints, append([]string{o.l.real()}, args...)...)
 }
 
 // state is what became of a request.

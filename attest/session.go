@@ -88,7 +88,7 @@ func (l *lab) ready(ctx context.Context, c client, v visit, url string) error {
 		return err
 	}
 	if v.user {
-		return l.install(ctx, v.project, c.name, "user")
+		return l.install(v.project, c.name, "user")
 	}
 	if v.hurry > 0 {
 		return c.hurry(l, v.project, v.hurry)

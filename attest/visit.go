@@ -67,12 +67,12 @@ func (l *lab) listTools(ctx context.Context) ([]listedTool, error) {
 }
 
 // project makes a folder with the clip in it and the host set up.
-func (a *attestation) project(ctx context.Context, name string) (string, error) {
+func (a *attestation) project(name string) (string, error) {
 	dir := a.path("projects", name)
 	if err := a.putClip(dir); err != nil {
 		return "", err
 	}
-	return dir, a.install(ctx, dir, a.name, "project")
+	return dir, a.install(dir, a.name, "project")
 }
 
 // stage is one part of an attestation.
@@ -122,7 +122,7 @@ var (
 // watchVisit is what the product is for: the clip is watched by the skill alone, then
 // every other tool is called that the skill may use and that only reads.
 func (a *attestation) watchVisit(ctx context.Context) ([]Row, error) {
-	project, err := a.project(ctx, "watch")
+	project, err := a.project("watch")
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (a *attestation) userVisit(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		a.say("%v", err)
 	}
-	if err := a.uninstall(ctx, dir, a.name); err != nil { // what is tried later finds the project's alone
+	if err := a.uninstall(dir, a.name); err != nil { // what is tried later finds the project's alone
 		return nil, err
 	}
 	row := Row{Check: "set up for the user, it is the same", Passed: skill && a.failureRow("", s.results(), "not_found", "missing.mp4").Passed}
@@ -213,7 +213,7 @@ func (a *attestation) userVisit(ctx context.Context) ([]Row, error) {
 
 // searchVisit: models that the host knows get the tools of servers by a search only.
 func (a *attestation) searchVisit(ctx context.Context) ([]Row, error) {
-	project, err := a.project(ctx, "search")
+	project, err := a.project("search")
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (a *attestation) watchThrough(file string) modeltest.Step {
 
 // jobVisit: a call that takes longer than the server is patient.
 func (a *attestation) jobVisit(ctx context.Context) ([]Row, error) {
-	project, err := a.project(ctx, "job")
+	project, err := a.project("job")
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +284,7 @@ func (a *attestation) jobVisit(ctx context.Context) ([]Row, error) {
 
 // cancelVisit: a host that gives a call up says so, and its programs end.
 func (a *attestation) cancelVisit(ctx context.Context) ([]Row, error) {
-	project, err := a.project(ctx, "cancel")
+	project, err := a.project("cancel")
 	if err != nil {
 		return nil, err
 	}
