@@ -26,14 +26,27 @@ type suffix struct {
 func suffixes() []suffix {
 	boxes := []string{"video/mp4", "audio/mp4", "video/quicktime"}
 	return []suffix{
-		{Video, ".mp4", boxes}, {Video, ".m4v", boxes}, {Video, ".mov", boxes},
-		{Video, ".webm", []string{"video/webm"}}, {Video, ".mkv", []string{"video/x-matroska", "video/webm"}},
+		{Video, ".mp4", boxes},
+		{Video, ".m4v", boxes},
+		{Video, ".mov", boxes},
+		{Video, ".webm", []string{"video/webm"}},
+		{Video, ".mkv", []string{"video/x-matroska", "video/webm"}},
 		{Video, ".avi", []string{"video/x-msvideo"}},
-		{Video, ".mpeg", []string{"video/mpeg"}}, {Video, ".mpg", []string{"video/mpeg"}}, {Video, ".ts", []string{"video/mp2t"}},
-		{Audio, ".mp3", []string{"audio/mpeg"}}, {Audio, ".wav", []string{"audio/wav"}}, {Audio, ".flac", []string{"audio/flac"}},
-		{Audio, ".m4a", boxes}, {Audio, ".ogg", []string{"audio/ogg"}}, {Audio, ".opus", []string{"audio/ogg"}}, {Audio, ".aac", []string{"audio/aac"}},
-		{Image, ".jpg", []string{"image/jpeg"}}, {Image, ".jpeg", []string{"image/jpeg"}}, {Image, ".png", []string{"image/png", "image/apng"}},
-		{Image, ".gif", []string{"image/gif"}}, {Image, ".webp", []string{"image/webp"}},
+		{Video, ".mpeg", []string{"video/mpeg"}},
+		{Video, ".mpg", []string{"video/mpeg"}},
+		{Video, ".ts", []string{"video/mp2t"}},
+		{Audio, ".mp3", []string{"audio/mpeg"}},
+		{Audio, ".wav", []string{"audio/wav"}},
+		{Audio, ".flac", []string{"audio/flac"}},
+		{Audio, ".m4a", boxes},
+		{Audio, ".ogg", []string{"audio/ogg"}},
+		{Audio, ".opus", []string{"audio/ogg"}},
+		{Audio, ".aac", []string{"audio/aac"}},
+		{Image, ".jpg", []string{"image/jpeg"}},
+		{Image, ".jpeg", []string{"image/jpeg"}},
+		{Image, ".png", []string{"image/png", "image/apng"}},
+		{Image, ".gif", []string{"image/gif"}},
+		{Image, ".webp", []string{"image/webp"}},
 	}
 }
 

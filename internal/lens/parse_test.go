@@ -76,7 +76,8 @@ func FuzzParse(f *testing.F) {
 func checkClean(t interface {
 	Errorf(string, ...any)
 	Helper()
-}, b Bounds, f Findings) {
+}, b Bounds, f Findings,
+) {
 	t.Helper()
 	in := func(start cutroom.Micros, end *cutroom.Micros) bool {
 		return start >= b.Shift && start <= b.Shift+b.Length && (end == nil || *end >= start && *end <= b.Shift+b.Length)
@@ -181,8 +182,8 @@ func TestEcho(t *testing.T) {
 		"cannot see":           {moment("I cannot view the attached video."), true},
 		"prose":                {"I'm unable to access video files directly.", true},
 		"a file was attached":  {moment("A video file named clip.mp4 was provided."), true},
-		"speech about a file": {`{"timeline":[],"transcript":[{"start":0,"text":"please open the attached file"}],"regions":[]}`, false},
-		"text about a file":   {`{"timeline":[{"start":0,"text":"a dialog says the file cannot be opened","confidence":"high"}],"transcript":[],"regions":[{"box":[0,0,1,1],"text":"cannot open the file","confidence":"high"}]}`, false},
+		"speech about a file":  {`{"timeline":[],"transcript":[{"start":0,"text":"please open the attached file"}],"regions":[]}`, false},
+		"text about a file":    {`{"timeline":[{"start":0,"text":"a dialog says the file cannot be opened","confidence":"high"}],"transcript":[],"regions":[{"box":[0,0,1,1],"text":"cannot open the file","confidence":"high"}]}`, false},
 	} {
 		f, _, _ := Parse(r.answer)
 		if got := Echo(r.answer, f, "medium-7f3a.mp4"); got != r.want {
