@@ -48,7 +48,7 @@ func (e *Engine) ceiling(who cutroom.Principal, t *tool.Tool) error {
 // approval of its own ([call.consent]); a tool that cannot be served here is not asked
 // about.
 func (k *call) authorize(ctx context.Context) error {
-	q, err := k.question()
+	q, err := k.question(ctx)
 	if err != nil {
 		return err
 	}

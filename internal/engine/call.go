@@ -56,6 +56,9 @@ type call struct {
 	undone          bool               // … but the tool says that nothing was
 	recorded        bool
 
+	readers   tool.Readers // as they were when first looked at; nil: not looked at
+	contacted []string     // origins that something was sent to
+
 	asks  string         // why a person has to allow the call; "" when nobody has to
 	pass  approval.Pass  // what allows it
 	bound approval.Bound // what the pass is bound to

@@ -162,8 +162,8 @@ func (k *call) binds(ctx context.Context) (approval.Bound, error) {
 		}
 		b.Outputs = append(b.Outputs, out)
 	}
-	if k.tool.Network {
-		b.Destination, b.MaxBytes = strings.Join(slices.Sorted(slices.Values(k.origins())), " "), k.bounds.FileBytes
+	if k.tool.Reaches(k.in) {
+		b.Destination, b.MaxBytes = strings.Join(slices.Sorted(slices.Values(k.reaching(ctx))), " "), k.bounds.FileBytes
 		if b.Destination == "" {
 			b.Destination = "unknown"
 		}

@@ -33,6 +33,12 @@ type Jobs interface {
 	For(cutroom.Principal) tool.Jobs
 }
 
+// Readers are the models and services that may be shown media.
+type Readers interface {
+	// Now returns them as they are configured at this moment.
+	Now(context.Context) (tool.Readers, error)
+}
+
 // Toolchain says which programs are pinned.
 type Toolchain interface {
 	// Fingerprint identifies a program with its libraries and models; "" when it is
@@ -60,6 +66,7 @@ type Options struct {
 	Policy    policy.Policy
 	Limits    tool.Bounds      // operator's maxima; zero fields are the contract's ceilings
 	Timeout   time.Duration    // operator's longest deadline; zero is each tool's own
+	Readers   Readers          // nil: nobody is shown media
 	Jobs      Jobs             // nil: this process has no queue
 	Approvals Approvals        // nil: what needs a person's approval stays closed
 	Redact    *redact.Redactor // of what leaves the engine; nil knows forms of secrets only

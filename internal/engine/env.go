@@ -53,6 +53,9 @@ func (v *env) Call(ctx context.Context, id string, in any) (tool.Reply, error) {
 	if err != nil {
 		return tool.Reply{}, err
 	}
+	for _, origin := range strings.Fields(r.Record.Provenance.NetworkDestination) {
+		v.k.reached(origin)
+	}
 	t, ok := r.Output.(interface{ Transient() bool })
 	recorded := !ok || !t.Transient()
 	if recorded && !slices.Contains(v.k.parents, r.Run) {

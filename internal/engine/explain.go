@@ -52,7 +52,7 @@ func (e *Engine) Explain(ctx context.Context, c Call) *Verdict {
 	}
 	k.DryRun = true // nothing is counted
 	opened := v.pass("the files are there and may be used", k.open(ctx))
-	q, err := k.question()
+	q, err := k.question(ctx)
 	if err == nil && !opened {
 		k.guess(&q)
 	}

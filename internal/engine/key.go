@@ -47,6 +47,11 @@ func (k *call) key(ctx context.Context) error {
 	if k.tool.Needs.Fonts && k.e.Fonts != nil {
 		id.Toolchain["fonts"] = k.e.Fonts.Fingerprint()
 	}
+	if k.e.Registry.Reads(k.tool) {
+		if d := k.readersKey(ctx); d != "" {
+			id.Toolchain["readers"] = d
+		}
+	}
 	if c, ok := k.in.(interface{ Consults() []string }); ok {
 		for _, name := range c.Consults() {
 			for _, m := range k.e.recorded(ctx, k.subject(), name) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"path"
+	"strings"
 
 	"cutroom"
 	"cutroom/internal/stage"
@@ -20,7 +21,7 @@ func (k *call) publish(ctx context.Context) error {
 	m := stage.Manifest{
 		Tool: k.tool.Name, ContractVersion: k.tool.Contract, Revision: k.tool.Revision, Invocation: k.name.Invocation,
 		Sources: k.masked(k.sources), Request: k.e.Redact.JSON(k.request), Toolchain: k.toolchain(),
-		Parents: k.parents, Principal: k.Principal, ApprovalID: k.approval,
+		Parents: k.parents, Principal: k.Principal, ApprovalID: k.approval, NetworkOrigin: strings.Join(k.contacted, " "),
 	}
 	for i, a := range k.kept {
 		m.Artifacts = append(m.Artifacts, stage.Artifact{Path: a.Path, SHA256: k.made[i].SHA256, Size: k.made[i].SizeBytes, MediaType: a.MediaType, Timestamp: a.Timestamp, Field: a.Field})

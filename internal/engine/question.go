@@ -34,10 +34,10 @@ func (k *call) kind() cutroom.Kind {
 }
 
 // question is the call as the policy is asked about it, once its inputs are open.
-func (k *call) question() (policy.Request, error) {
+func (k *call) question(ctx context.Context) (policy.Request, error) {
 	q := policy.Request{
 		Principal: k.Principal, Tool: k.tool.Name, Kind: k.kind(), Risk: string(k.tool.Risk),
-		Network: k.tool.Network, Writes: len(k.outlets) > 0, Inputs: k.inputPaths(),
+		Network: k.tool.Reaches(k.in), Writes: len(k.outlets) > 0, Inputs: k.inputPaths(),
 	}
 	var bytes int64
 	for _, in := range k.inputs {
@@ -52,7 +52,7 @@ func (k *call) question() (policy.Request, error) {
 	if q.Arguments, err = tool.Encode(k.e.spell(reflect.ValueOf(k.in)).Interface()); err != nil {
 		return q, err
 	}
-	q.Origins = k.origins()
+	q.Origins = k.reaching(ctx)
 	return q, nil
 }
 

@@ -21,6 +21,15 @@ const (
 	maxPacking   = 1024      // pixels that one byte of a JPEG can stand for, at most
 )
 
+// PictureSize returns the size of a picture that was recorded.
+func PictureSize(data []byte) (w, h int, err error) {
+	c, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return 0, 0, fmt.Errorf("the picture cannot be read: %w", err)
+	}
+	return c.Width, c.Height, nil
+}
+
 // FitJPEG returns a picture as a JPEG whose longer side has at most maxSide pixels and
 // that has at most maxBytes bytes; one that fits is returned as it is. Quality is given
 // up before size. The picture may come from anywhere: one that is damaged is refused,

@@ -10,6 +10,9 @@ type Reader struct {
 	Origin string // scheme://host:port that is asked
 	Local  bool   // on this machine: nothing leaves it
 	Cooled bool   // its keys failed shortly before
+	// Command is the number of a program of the operator's own that transcribes, counted
+	// from 1; 0 for all others.
+	Command int
 	// MaxBytes, MaxImages and MaxLength bound one request; zero is not bounded.
 	MaxBytes  int64
 	MaxImages int

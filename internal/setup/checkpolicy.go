@@ -88,7 +88,7 @@ func known(r *tool.Registry) policy.Known {
 	var k policy.Known
 	for _, t := range r.Tools() {
 		k.Tools = append(k.Tools, policy.KnownTool{
-			Tool: policy.Tool{Name: t.Name, Scope: t.Scope}, Kind: t.Kind, Risk: string(t.Risk), Network: t.Network, Writes: t.Writes(), Member: t.Member,
+			Tool: policy.Tool{Name: t.Name, Scope: t.Scope}, Kind: t.Kind, Risk: string(t.Risk), Network: t.Network && !t.Sometimes(), Writes: t.Writes(), Member: t.Member,
 		})
 	}
 	return k

@@ -10,6 +10,7 @@ type Needs struct {
 	Decoders []string
 	Optional []Optional
 	Fonts    bool // draws text with the machine's fonts
+	Readers  bool // may show media to models: who they are is part of the key
 }
 
 // Optional is a capability that only some calls use.

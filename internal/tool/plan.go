@@ -56,6 +56,19 @@ type Settings struct {
 	// SpeechService lists the languages of the operator's speech service, nil when
 	// there is none; an empty list is any.
 	SpeechService *[]string `json:"speech_service,omitempty"`
+	// ASR are the programs for transcribing that the operator named, by the toolchain's
+	// names of them.
+	ASR []speech.Template `json:"asr,omitempty"`
+}
+
+// ASRCommand returns the program for transcribing that the toolchain has by that name.
+func (s Settings) ASRCommand(program string) (speech.Template, bool) {
+	for _, t := range s.ASR {
+		if t.Program == program {
+			return t, true
+		}
+	}
+	return speech.Template{}, false
 }
 
 // RecordedMap is the edit map of a recorded result.
@@ -187,6 +200,12 @@ type Env interface {
 	// Approvals are the requests for a person's approval, as this call's principal may
 	// see them.
 	Approvals() Approvals
+	// Readers are the models and services that may be shown media now.
+	Readers() Readers
+	// ReadTail reads the end of an input, at most max bytes.
+	ReadTail(index int, max int64) ([]byte, error)
+	// Now is the time.
+	Now() time.Time
 	// Registry lists the tools of this installation that the principal may see.
 	Registry() []*Tool
 }

@@ -183,6 +183,11 @@ func (r *Registry) Find(name string) (*Tool, bool) {
 	return r.sorted[i], true
 }
 
+// Reads says whether t or a tool it calls may show media to models.
+func (r *Registry) Reads(t *Tool) bool {
+	return t.Needs.Readers || slices.ContainsFunc(t.Calls, func(id string) bool { return r.Reads(r.byName[id]) })
+}
+
 // Nearest returns the known name most like name, or "".
 func (r *Registry) Nearest(name string) string {
 	names := make([]string, len(r.sorted))

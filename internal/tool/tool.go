@@ -96,6 +96,9 @@ type Spec[In, Out any] struct {
 	// Key, when set, is what two calls share that are one operation, in place of their
 	// whole input: it counts for a tool whose Replay is never.
 	Key func(In) string
+	// Sends, when set, says whether this call of a tool with Network reaches out on its
+	// own demand, so that an approval has to allow it.
+	Sends func(In) bool
 	// Available, when set, refuses a call that this installation cannot serve, after
 	// policy was asked and before anything is planned.
 	Available func(In) error
@@ -133,6 +136,7 @@ type Tool struct {
 	beside    func(any, []string) []string
 	key       func(any) string
 	available func(any) error
+	sends     func(any) bool
 	names     func(any) any
 }
 
@@ -201,6 +205,7 @@ func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
 		t.beside = func(in any, names []string) []string { return s.Beside(in.(In), names) }
 	})
 	t.optional(s.Key != nil, func() { t.key = func(in any) string { return s.Key(in.(In)) } })
+	t.optional(s.Sends != nil, func() { t.sends = func(in any) bool { return s.Sends(in.(In)) } })
 	t.optional(s.Available != nil, func() { t.available = func(in any) error { return s.Available(in.(In)) } })
 	f.tools = append(f.tools, t)
 	return t
@@ -302,6 +307,12 @@ func (t *Tool) Key(in any) string {
 	}
 	return t.key(in)
 }
+
+// Reaches says whether this call reaches out on its own demand.
+func (t *Tool) Reaches(in any) bool { return t.Network && (t.sends == nil || t.sends(in)) }
+
+// Sometimes says whether only some calls of a tool with Network reach out.
+func (t *Tool) Sometimes() bool { return t.sends != nil }
 
 // Available refuses what this installation cannot serve.
 func (t *Tool) Available(in any) error {

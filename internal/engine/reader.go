@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/lens"
+	"cutroom/internal/policy"
+	"cutroom/internal/provider"
+	"cutroom/internal/tool"
+)
+
+// reading are the readers as one call may use them: what leaves this machine leaves here,
+// whatever the tool thinks of it.
+type reading struct {
+	tool.Readers
+	k *call
+}
+
+// Readers are those of this call. Calls that make each other see the same ones.
+func (v *env) Readers() tool.Readers { return reading{v.k.nowReaders(context.Background()), v.k} }
+
+// nowReaders looks at the configuration once, for a call and those that it makes.
+func (k *call) nowReaders(ctx context.Context) tool.Readers {
+	top := k
+	for top.parent != nil {
+		top = top.parent
+	}
+	if top.readers != nil {
+		return top.readers
+	}
+	top.readers = noReaders{}
+	if k.e.Readers != nil {
+		r, err := k.e.Readers.Now(ctx)
+		if err != nil {
+			k.e.Log.Warn("readers", "cause", err)
+			r = noReaders{fault: cutroom.AsError(k.e.Redact.Error(err)).Msg}
+		}
+		top.readers = r
+	}
+	return top.readers
+}
+
+// Consent is what may leave: by the operator's settings, or since a person approved this
+// call, or the one that makes it. A rule of the policy that denies the network holds
+// against the settings, too.
+func (r reading) Consent() lens.Consent { return r.k.mayLeave(context.Background()) }
+
+func (k *call) mayLeave(ctx context.Context) lens.Consent {
+	c := k.nowReaders(ctx).Lens().Consent()
+	if c == lens.Forbidden {
+		return c
+	}
+	for up := k; up != nil; up = up.parent {
+		if up.tool.Sometimes() && up.tool.Reaches(up.in) {
+			return lens.Allowed // it got past the policy and, where that asks, a person
+		}
+	}
+	if c == lens.Allowed && k.networkDenied(ctx) {
+		return lens.NeedsConsent
+	}
+	return c
+}
+
+// networkDenied says whether a rule denies this call the network.
+func (k *call) networkDenied(ctx context.Context) bool {
+	q, err := k.question(ctx)
+	if err != nil {
+		return true
+	}
+	q.Network = true
+	if s, ok := k.in.(tool.Sender); ok {
+		q.Origins = k.nowReaders(ctx).Origins(s.Reads())
+	}
+	return k.e.Policy.Decide(q).Effect == policy.Deny
+}
+
+// Offered leaves out whom this call may not ask.
+func (r reading) Offered(ctx context.Context, m lens.Medium, remote bool) ([]lens.Reader, []string) {
+	return r.Readers.Offered(ctx, m, remote && r.Consent() != lens.Forbidden)
+}
+
+// Ask sends nothing that may not leave, and notes where something went.
+func (r reading) Ask(ctx context.Context, hops []tool.ReadHop) (provider.Outcome, error) {
+	hops = slices.Clone(hops)
+	consent := r.Consent()
+	kept := hops[:0]
+	for _, h := range hops {
+		remote := h.Local == nil && !h.Reader.Local
+		switch {
+		case remote && consent == lens.Forbidden:
+			continue
+		case remote && consent != lens.Allowed && h.Skip == "":
+			h.Skip = provider.SkipNoConsent
+		}
+		kept = append(kept, h)
+	}
+	out, err := r.Readers.Ask(ctx, kept)
+	for _, h := range kept {
+		if h.Local != nil || h.Reader.Local {
+			continue
+		}
+		name := h.Route + ":" + h.Reader.Name
+		if slices.ContainsFunc(out.Attempts, func(a provider.Attempt) bool {
+			return a.Provider == name && a.Model == h.Reader.Model && a.Skipped == ""
+		}) {
+			r.k.reached(h.Reader.Origin)
+		}
+	}
+	return out, err
+}
+
+// reached notes an origin that something was sent to, for the call and those that make it.
+func (k *call) reached(origin string) {
+	for c := k; c != nil && origin != ""; c = c.parent {
+		if !slices.Contains(c.contacted, origin) {
+			c.contacted = append(c.contacted, origin)
+		}
+	}
+}
+
+// reaching are the origins that the input names, and those of the readers that the
+// call asks to send to.
+func (k *call) reaching(ctx context.Context) []string {
+	all := k.origins()
+	s, ok := k.in.(tool.Sender)
+	if !ok || !k.tool.Reaches(k.in) {
+		return all
+	}
+	for _, o := range k.nowReaders(ctx).Origins(s.Reads()) {
+		if !slices.Contains(all, o) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// readersKey is who reads and what may leave, "" where nobody reads.
+func (k *call) readersKey(ctx context.Context) cutroom.Digest {
+	f := k.nowReaders(ctx).Fingerprint()
+	if f == "" {
+		return ""
+	}
+	return cutroom.DigestOf([]byte(string(f) + "\n" + string(k.mayLeave(ctx))))
+}
+
+// Now is the time.
+func (v *env) Now() time.Time { return v.k.e.Now() }
+
+// ReadTail reads the end of an input.
+func (v *env) ReadTail(index int, max int64) ([]byte, error) {
+	if index < 0 || index >= len(v.k.files) || v.k.files[index] == nil {
+		return nil, cutroom.Errorf(cutroom.Internal, "there is no file %d", index)
+	}
+	size := v.k.inputs[index].Size
+	n := min(size, max)
+	return io.ReadAll(io.NewSectionReader(v.k.files[index], size-n, n))
+}
+
+// noReaders is nobody.
+type noReaders struct{ fault string }
+
+func (noReaders) Lens() lens.Settings               { return lens.Settings{Sizes: lens.DefaultSizes()} }
+func (noReaders) Consent() lens.Consent             { return lens.NeedsConsent }
+func (noReaders) Refiner() (r lens.Reader, ok bool) { return r, false }
+func (noReaders) Fingerprint() cutroom.Digest       { return "" }
+func (noReaders) Origins(lens.Medium) []string      { return nil }
+
+func (n noReaders) Offered(context.Context, lens.Medium, bool) ([]lens.Reader, []string) {
+	if n.fault != "" {
+		return nil, []string{"no model can be asked: " + strings.TrimSuffix(n.fault, ".")}
+	}
+	return nil, nil
+}
+
+func (noReaders) Ask(ctx context.Context, hops []tool.ReadHop) (provider.Outcome, error) {
+	var local []provider.Hop
+	for _, h := range hops {
+		if h.Local != nil {
+			local = append(local, h.Hop)
+		}
+	}
+	return provider.Chain{}.Run(ctx, local, nil)
+}
