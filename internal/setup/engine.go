@@ -10,6 +10,7 @@ import (
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/speech"
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/media"
 	"cutroom/internal/tools/video"
 )
 
@@ -95,7 +96,7 @@ func (f *finder) tryEngine(pin sandbox.Pin, t *speech.Template) error {
 // none is configured.
 func (s settings) applicable(n tool.Needs) tool.Needs {
 	n.Optional = slices.DeleteFunc(slices.Clone(n.Optional), func(o tool.Optional) bool {
-		return o.Program == video.SpeechEngine && s.speechEngine() == nil || o.Program == video.SpeechService && s.speechService() == nil
+		return strings.HasPrefix(o.Program, media.ASRProgram) && !s.hasASR(o.Program) || o.Program == video.SpeechEngine && s.speechEngine() == nil || o.Program == video.SpeechService && s.speechService() == nil
 	})
 	return n
 }

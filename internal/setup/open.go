@@ -212,10 +212,11 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		Log: o.Log, Now: o.Now,
 	})
 	i.Engine = engine.New(engine.Options{
+		Readers: newReaders(i, o.Now),
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
 		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Fonts: newFonts(s), Policy: s.policy(),
-		Settings: tool.Settings{SpeechModel: s.config.Speech.Model, SpeechEngine: s.speechEngine(), SpeechService: s.serviceSpeaks()},
+		Settings: tool.Settings{SpeechModel: s.config.Speech.Model, SpeechEngine: s.speechEngine(), SpeechService: s.serviceSpeaks(), ASR: s.asrTemplates()},
 		Limits: tool.Bounds{
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
 			Frames: int(l.MaxFrames), TranscriptBytes: l.MaxTranscriptBytes,

@@ -45,6 +45,7 @@ func newPinned(s settings, key []byte, debug io.Writer) *Pinned {
 			return nil, err
 		}
 		o := sandbox.Options{Toolchain: t, Require: require(s.config), Debug: debug}
+		o.Tables = append(o.Tables, s.asrTables()...)
 		if e := s.speechEngine(); e != nil {
 			if err := e.Check(); err != nil {
 				return nil, err

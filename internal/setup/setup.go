@@ -84,6 +84,7 @@ func Setup(ctx context.Context, o Options, say func(string)) (*Report, error) {
 		f.child(c)
 	}
 	f.engine()
+	f.asr()
 	f.downloader()
 	if err := ctx.Err(); err != nil {
 		return nil, err
