@@ -19,7 +19,7 @@ type Folders struct {
 // folder.
 func FindFolders() (Folders, error) {
 	if h := os.Getenv("CUTROOM_HOME"); h != "" {
-		return Folders{filepath.Join(h, "config"), filepath.Join(h, "state"), filepath.Join(h, "data")}, nil
+		return FoldersIn(h), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" || home == "/" {
@@ -44,6 +44,11 @@ func FindFolders() (Folders, error) {
 			WithHint("set HOME, or CUTROOM_HOME to a folder of your own")
 	}
 	return f, nil
+}
+
+// FoldersIn are all three beneath one folder.
+func FoldersIn(home string) Folders {
+	return Folders{filepath.Join(home, "config"), filepath.Join(home, "state"), filepath.Join(home, "data")}
 }
 
 // FindWorkspace returns the nearest folder at or above dir that holds a cutroom.yaml

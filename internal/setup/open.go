@@ -18,6 +18,7 @@ import (
 	"cutroom/internal/engine"
 	"cutroom/internal/job"
 	"cutroom/internal/meter"
+	"cutroom/internal/provider"
 	"cutroom/internal/redact"
 	"cutroom/internal/stage"
 	"cutroom/internal/tool"
@@ -27,6 +28,7 @@ import (
 type Options struct {
 	Dir      string // absolute; where paths start from
 	Root     string // workspace; "" finds it from Dir
+	Home     string // folder that holds the user's config, state and data; "" finds them
 	Stage    string // folder of results beneath the workspace; "" is the configured one
 	Registry *tool.Registry
 	Redact   *redact.Redactor // of what leaves the engine and the queue; nil knows forms only
@@ -34,7 +36,8 @@ type Options struct {
 	Debug    io.Writer   // what programs say on standard error; nil drops it
 	Warn     func(error) // a config file changed and is wrong; nil tells nobody
 	Now      func() time.Time
-	First    bool // of setup: nothing that is recorded may be replaced
+	Dial     provider.Dial // how services of other machines are reached; nil is the network
+	First    bool          // of setup: nothing that is recorded may be replaced
 }
 
 // Installation is what a door works with.
@@ -161,6 +164,9 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Home != "" {
+		s.folders = config.FoldersIn(o.Home)
+	}
 	live, err := s.live(o.Warn, o.Now)
 	if err != nil {
 		return nil, err
@@ -212,7 +218,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		Log: o.Log, Now: o.Now,
 	})
 	i.Engine = engine.New(engine.Options{
-		Readers: newReaders(i, o.Now),
+		Readers:  newReaders(i, o),
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
 		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Fonts: newFonts(s), Policy: s.policy(),

@@ -27,11 +27,14 @@ type readers struct {
 	now    func() time.Time
 }
 
-func newReaders(i *Installation, now func() time.Time) *readers {
+func newReaders(i *Installation, o Options) *readers {
+	now := o.Now
 	if now == nil {
 		now = time.Now
 	}
-	return &readers{i: i, now: now, client: sync.OnceValue(func() *provider.Client { return provider.New(provider.Options{Now: now}) })}
+	return &readers{i: i, now: now, client: sync.OnceValue(func() *provider.Client {
+		return provider.New(provider.Options{Dial: o.Dial, Now: now})
+	})}
 }
 
 // Now returns the readers of this moment. What is counted against the budget of one call
@@ -328,8 +331,11 @@ func (s *readerSet) Ask(ctx context.Context, hops []tool.ReadHop) (provider.Outc
 		}
 	}
 	chain := provider.Chain{
-		Client: s.client(), Cooldowns: s.book(), Ledger: local, Cool: time.Duration(s.config.Lens.CooldownMs) * time.Millisecond,
+		Client: s.client(), Ledger: local, Cool: time.Duration(s.config.Lens.CooldownMs) * time.Millisecond,
 		Redact: s.i.redact.Text, Now: s.now,
+	}
+	if slices.ContainsFunc(list, func(h provider.Hop) bool { return h.Local == nil && h.Skip == "" }) {
+		chain.Cooldowns = s.book()
 	}
 	return chain.Run(ctx, list, nil)
 }

@@ -25,7 +25,7 @@ var Prepare = tool.Add(Family, tool.Spec[PrepareInput, PrepareOutput]{
 	Formats:     []string{"mp4", "mov", "m4v", "webm", "mkv", "avi", "mpeg", "mpg", "ts", "mp3", "m4a", "wav", "flac", "ogg", "opus", "aac", "jpg", "jpeg", "png", "gif", "webp"},
 	Examples: []PrepareInput{
 		{Source: "talk.mp4", As: asVideo, MaxBytes: 10_000_000, Side: 2048},
-		{Source: "call.wav", As: asSpeech, MaxBytes: 10_000_000, Side: 2048, PartSeconds: 300, OverlapSeconds: 2},
+		{Source: "call.wav", As: asSpeech, MaxBytes: 10_000_000, Side: 2048, PartSeconds: 300 * cutroom.Second, OverlapSeconds: 2 * cutroom.Second},
 	},
 	Plan:      planCopy,
 	Interpret: keepCopy,

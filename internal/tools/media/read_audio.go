@@ -13,7 +13,7 @@ import (
 // ReadAudio says what is said and heard in a recording.
 var ReadAudio = tool.Add(Family, tool.Spec[ReadAudioInput, ReadOutput]{
 	Name:        "media.read_audio",
-	Summary:     "Read a sound recording: who says what when, as evidence",
+	Summary:     "Hear a recording through a model: who says what when",
 	Description: "Hear a recording through a reader: a model that the operator configured, else speech recognition of the operator's own, else that of this machine. Answers what is said, verbatim and with times and speakers, who read it and everything that was tried. Nothing leaves the machine unless the operator allowed uploads, or a person approves this call (send).",
 	Kind:        cutroom.Read,
 	Risk:        tool.MediumRisk,

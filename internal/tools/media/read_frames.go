@@ -17,8 +17,8 @@ import (
 // ReadFrames says what recorded frames show.
 var ReadFrames = tool.Add(Family, tool.Spec[ReadFramesInput, ReadOutput]{
 	Name:        "media.read_frames",
-	Summary:     "Read recorded frames: what each shows, as evidence",
-	Description: "See frames that an earlier call recorded through a reader: a model that the operator configured, else text and object recognition of this machine. Each observation names its frame and its second. Nothing leaves the machine unless the operator allowed uploads, or a person approves this call (send).",
+	Summary:     "See recorded frames through a model, as evidence",
+	Description: "See frames that an earlier call recorded through a reader: a model that the operator configured, else the recognisers of this machine. Each observation names its frame and its second. Nothing leaves the machine unless the operator allowed uploads, or a person approves this call (send).",
 	Kind:        cutroom.Read,
 	Risk:        tool.MediumRisk,
 	Exact:       tool.EnvironmentDependent,

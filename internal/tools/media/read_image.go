@@ -14,8 +14,8 @@ import (
 // ReadImage says what a picture shows.
 var ReadImage = tool.Add(Family, tool.Spec[ReadImageInput, ReadOutput]{
 	Name:        "media.read_image",
-	Summary:     "Read a picture: what it shows and says, as evidence",
-	Description: "See a picture through a reader: a model that the operator configured, else text and object recognition of this machine. Answers what is seen, the text in it and where it stands, with confidence, who read it and everything that was tried. Nothing leaves the machine unless the operator allowed uploads, or a person approves this call (send).",
+	Summary:     "See a picture through a model, as evidence",
+	Description: "See a picture through a reader: a model that the operator configured, else the recognisers of this machine. Answers what is seen and written, where, how sure that is, who says so and everything that was tried. Nothing leaves the machine unless the operator allowed uploads, or a person approves this call (send).",
 	Kind:        cutroom.Read,
 	Risk:        tool.MediumRisk,
 	Exact:       tool.EnvironmentDependent,

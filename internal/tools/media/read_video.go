@@ -17,8 +17,8 @@ import (
 // ReadVideo says what a video shows and what is said in it.
 var ReadVideo = tool.Add(Family, tool.Spec[ReadVideoInput, ReadOutput]{
 	Name:        "media.read_video",
-	Summary:     "Read a video: what it shows and says, second by second",
-	Description: "See and hear a video through readers: a model that the operator configured and that takes video, else frames and sound each by whoever can read them, down to text, object and speech recognition of this machine. Answers a timeline and a transcript on one axis, with frames to cite, who read it and everything that was tried. Nothing leaves the machine unless the operator allowed uploads, or a person approves this call (send). Use media.watch for evidence that is measured here.",
+	Summary:     "See and hear a video through a model, second by second",
+	Description: "See and hear a video through readers: a model that the operator configured and that takes video, else frames and sound each by whoever can read them, down to the recognisers of this machine. Answers a timeline and a transcript on one axis, with frames to cite, who read it and everything that was tried. Nothing leaves the machine unless the operator allowed uploads, or a person approves this call (send). Use media.watch for evidence that is measured here.",
 	Kind:        cutroom.Read,
 	Risk:        tool.MediumRisk,
 	Exact:       tool.EnvironmentDependent,
