@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -342,6 +341,3 @@ func (r *reading) has(program string) string {
 	}
 	return lens.NotInstalled
 }
-
-// base is the last word of an artifact's path.
-func base(ref cutroom.ArtifactRef) string { return path.Base(ref.RelativePath) }
