@@ -106,6 +106,8 @@ var homes = []home{
 	{"github.com/tailscale/hujson", "internal/host", "edits JSON with comments and keeps them"},
 	{"github.com/pelletier/go-toml/v2", "internal/host tests", "reads the hosts' TOML"},
 
+	{"github.com/openai/openai-go/v3", "tests", "a second opinion on two wires; 25 MB in a binary (docs/decisions/0036)"},
+	{"github.com/anthropics/anthropic-sdk-go/v2", "tests", "a second opinion on the third"},
 	{"github.com/secure-systems-lab/go-securesystemslib", "tests", "a second opinion on our envelopes; it brings SSH along"},
 	{"github.com/google/go-cmp", "tests", "differences in tests"},
 	{"pgregory.net/rapid", "tests", "property tests"},
