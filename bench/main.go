@@ -78,6 +78,7 @@ var rows = []row{
 	{"render", false, rendering},
 	{"speech", false, hearing},
 	{"memory", true, holding},
+	{"gateway", false, passing},
 	{"growth", false, growing},
 }
 

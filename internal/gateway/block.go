@@ -33,6 +33,8 @@ type block struct {
 	path   string                    // a file of the workspace
 	remote bool                      // an address elsewhere
 
+	raw string // what data decodes: the same text is the same content
+
 	suffix string            // of the name that the content gets, by the block's own word for it
 	text   string            // type of a text block in its place
 	keep   map[string]string // further members that a text block takes over, as JSON
@@ -55,46 +57,63 @@ var kept = []string{"cache_control"}
 
 // finder reads the blocks of one request.
 type finder struct {
+	walker
 	doc   []byte
 	found []block
 }
 
-// content looks at a list of content blocks; text is what text blocks are called there.
-func (f *finder) content(at span, text string) error {
-	if f.doc[at.from] != '[' {
-		return nil // plain text
+// content looks at a list of content blocks; anything else is plain text.
+func (f *finder) content() error {
+	if f.PeekKind() != '[' {
+		return f.skip()
 	}
-	return elements(f.doc, at, func(at span) error {
-		if f.doc[at.from] != '{' {
-			return nil
+	return f.elements(func() error {
+		if f.PeekKind() != '{' {
+			return f.skip()
 		}
-		m, err := fields(f.doc, at)
-		if err != nil {
-			return err
-		}
-		kind, _ := textOf(f.doc, m["type"])
-		if kind == "tool_result" {
-			if inner, ok := m["content"]; ok {
-				return f.content(inner, text)
-			}
-			return nil
-		}
-		b, ok := f.block(kind, m)
-		if !ok {
-			return nil
-		}
-		b.span, b.text = at, text
-		for _, name := range kept {
-			if v, ok := m[name]; ok {
-				if b.keep == nil {
-					b.keep = map[string]string{}
-				}
-				b.keep[name] = string(v.of(f.doc))
-			}
-		}
-		f.found = append(f.found, b)
-		return nil
+		return f.element()
 	})
+}
+
+// element looks at one content block, which may hold others if it is what a tool
+// answered.
+func (f *finder) element() error {
+	before := len(f.found)
+	m := map[string]span{}
+	at := f.base + int(f.InputOffset())
+	err := f.members(func(name string) (err error) {
+		if name == "content" {
+			return f.content()
+		}
+		m[name], err = f.value()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	kind, _ := textOf(f.doc, m["type"])
+	if kind == "tool_result" {
+		return nil
+	}
+	f.found = f.found[:before]
+	b, ok := f.block(kind, m)
+	if !ok {
+		return nil
+	}
+	for f.doc[at] != '{' {
+		at++ // past blanks and the comma
+	}
+	b.span = span{at, f.base + int(f.InputOffset())}
+	for _, name := range kept {
+		if v, ok := m[name]; ok {
+			if b.keep == nil {
+				b.keep = map[string]string{}
+			}
+			b.keep[name] = string(v.of(f.doc))
+		}
+	}
+	f.found = append(f.found, b)
+	return nil
 }
 
 // block reads a block by its type, in the words of the three wires; false when it is no
@@ -119,7 +138,9 @@ func (f *finder) block(kind string, m map[string]span) (block, bool) {
 			return block{medium: audio}, true
 		}
 		format, _ := textOf(f.doc, inner["format"])
-		return block{medium: audio, data: f.base64(inner["data"]), suffix: suffixOf("audio/" + format)}, true
+		b := block{medium: audio, suffix: suffixOf("audio/" + format)}
+		f.base64(&b, inner["data"])
+		return b, true
 	case "file":
 		inner, err := fields(f.doc, m["file"])
 		if err != nil {
@@ -159,6 +180,7 @@ func (f *finder) locate(b *block, address string) {
 	case "data":
 		head, _, _ := strings.Cut(rest, ",")
 		b.suffix = suffixOf(head)
+		b.raw = rest
 		b.data = func() (io.Reader, error) { return dataURL(rest) }
 	case "http", "https":
 		b.remote = true
@@ -191,7 +213,7 @@ func (f *finder) file(m map[string]span) (block, bool) {
 			head, _, _ := strings.Cut(rest, ",")
 			b.medium = mediumOf(head)
 		} else {
-			b.data = f.base64(m["file_data"])
+			f.base64(&b, m["file_data"])
 		}
 		if b.medium == "" {
 			b.suffix, b.medium = strings.ToLower(path.Ext(name)), named(name)
@@ -223,7 +245,8 @@ func (f *finder) source(m medium, at span) (block, bool) {
 	}
 	switch form, _ := textOf(f.doc, s["type"]); form {
 	case "base64":
-		b.data, b.suffix = f.base64(s["data"]), suffixOf(kind)
+		b.suffix = suffixOf(kind)
+		f.base64(&b, s["data"])
 	case "url":
 		address, _ := textOf(f.doc, s["url"])
 		f.locate(&b, address)
@@ -235,14 +258,12 @@ func (f *finder) source(m medium, at span) (block, bool) {
 	return b, true
 }
 
-// base64 reads the text at a place.
-func (f *finder) base64(at span) func() (io.Reader, error) {
-	return func() (io.Reader, error) {
-		t, ok := textOf(f.doc, at)
-		if !ok {
-			return nil, cutroom.Errorf(cutroom.Invalid, "the block has no data")
-		}
-		return decoded(t), nil
+// base64 takes the text at a place for the content; without one there is none.
+func (f *finder) base64(b *block, at span) {
+	t, ok := textOf(f.doc, at)
+	if ok {
+		b.raw = t
+		b.data = func() (io.Reader, error) { return decoded(t), nil }
 	}
 }
 

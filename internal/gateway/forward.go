@@ -36,7 +36,7 @@ func (g *Gateway) forward(rw http.ResponseWriter, r *http.Request, w wire, path 
 		return
 	}
 	if req.name != c.Model {
-		doc = g.rewrite(r.Context(), g.Principal(r), w, req, c)
+		doc = g.rewrite(r.Context(), g.Principal(r), req, c)
 	}
 	if r.URL.RawQuery != "" {
 		path += "?" + r.URL.RawQuery
@@ -68,13 +68,9 @@ func (g *Gateway) body(rw http.ResponseWriter, r *http.Request) ([]byte, error) 
 
 // rewrite puts evidence in the place of the media that the upstream cannot take in, and
 // the upstream's own name in the place of ours.
-func (g *Gateway) rewrite(ctx context.Context, who cutroom.Principal, w wire, req request, c chosen) []byte {
+func (g *Gateway) rewrite(ctx context.Context, who cutroom.Principal, req request, c chosen) []byte {
 	edits := []edit{{req.model, quoted(c.Model)}}
-	blocks, err := w.media(req)
-	if err != nil {
-		g.Log.Warn("gateway: a request of unknown form goes on as it is", "cause", err)
-	}
-	return apply(req.doc, append(edits, g.reader.replace(ctx, who, blocks, c.lacks)...))
+	return apply(req.doc, append(edits, g.reader.replace(ctx, who, req.blocks, c.lacks)...))
 }
 
 // own are headers that end here: those of one connection (RFC 9110, 7.6.1), those that

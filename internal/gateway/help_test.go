@@ -168,4 +168,3 @@ func evidence(m medium, seen string) string {
 }
 
 func asJSON(s string) string { return string(quoted(s)) }
-

@@ -17,63 +17,64 @@ func (s span) of(doc []byte) []byte { return doc[s.from:s.to] }
 
 var errShape = errors.New("the value is not of that kind")
 
-// members calls visit for each member of the object that lies at s, with the place of
-// its value in doc.
-func members(doc []byte, s span, visit func(name string, at span) error) error {
-	return each(doc, s, '{', func(dec *jsontext.Decoder, at func() (span, error)) error {
-		name, err := dec.ReadToken()
+// walker reads a document once, from its beginning to its end.
+type walker struct {
+	*jsontext.Decoder
+	base int // where what it reads lies in the document
+}
+
+func walk(doc []byte, s span) walker {
+	return walker{jsontext.NewDecoder(bytes.NewBuffer(s.of(doc))), s.from}
+}
+
+// value passes over the next value and says where it lies.
+func (w walker) value() (span, error) {
+	v, err := w.ReadValue()
+	end := w.base + int(w.InputOffset())
+	return span{end - len(v), end}, err
+}
+
+// skip passes over the next value.
+func (w walker) skip() error {
+	_, err := w.value()
+	return err
+}
+
+// members calls visit for each member of the next value, an object; visit reads the
+// member's value.
+func (w walker) members(visit func(name string) error) error {
+	return w.each('{', func() error {
+		name, err := w.ReadToken()
 		if err != nil {
 			return err
 		}
-		text := name.String() // before the next read takes the token's bytes away
-		where, err := at()
-		if err != nil {
-			return err
-		}
-		return visit(text, where)
+		return visit(name.String())
 	})
 }
 
-// elements calls visit for each element of the array that lies at s.
-func elements(doc []byte, s span, visit func(at span) error) error {
-	return each(doc, s, '[', func(_ *jsontext.Decoder, at func() (span, error)) error {
-		where, err := at()
-		if err != nil {
-			return err
-		}
-		return visit(where)
-	})
-}
+// elements calls visit for each element of the next value, an array; visit reads it.
+func (w walker) elements(visit func() error) error { return w.each('[', visit) }
 
-func each(doc []byte, s span, open jsontext.Kind, visit func(*jsontext.Decoder, func() (span, error)) error) error {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(s.of(doc)))
-	if dec.PeekKind() != open {
+func (w walker) each(open jsontext.Kind, visit func() error) error {
+	if w.PeekKind() != open {
 		return errShape
 	}
-	if _, err := dec.ReadToken(); err != nil {
+	if _, err := w.ReadToken(); err != nil {
 		return err
 	}
-	at := func() (span, error) {
-		v, err := dec.ReadValue()
-		if err != nil {
-			return span{}, err
-		}
-		end := s.from + int(dec.InputOffset())
-		return span{end - len(v), end}, nil
-	}
-	for k := dec.PeekKind(); k != '}' && k != ']'; k = dec.PeekKind() {
-		if err := visit(dec, at); err != nil {
+	for k := w.PeekKind(); k != '}' && k != ']'; k = w.PeekKind() {
+		if err := visit(); err != nil {
 			return err
 		}
-		if k == 0 {
-			break
-		}
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	if _, err := dec.ReadToken(); err != io.EOF {
-		return errors.Join(errShape, err) // there is more behind it
+	_, err := w.ReadToken()
+	return err
+}
+
+// end says whether the document ends here.
+func (w walker) end() error {
+	if _, err := w.ReadToken(); err != io.EOF {
+		return errors.Join(errShape, err)
 	}
 	return nil
 }
@@ -81,9 +82,14 @@ func each(doc []byte, s span, open jsontext.Kind, visit func(*jsontext.Decoder, 
 // fields is an object's members by name.
 func fields(doc []byte, s span) (map[string]span, error) {
 	m := map[string]span{}
-	err := members(doc, s, func(name string, at span) error {
+	if s.to == 0 {
+		return nil, errShape
+	}
+	w := walk(doc, s)
+	err := w.members(func(name string) error {
+		at, err := w.value()
 		m[name] = at
-		return nil
+		return err
 	})
 	return m, err
 }
@@ -92,6 +98,9 @@ func fields(doc []byte, s span) (map[string]span, error) {
 func textOf(doc []byte, s span) (string, bool) {
 	if s.to == 0 || doc[s.from] != '"' {
 		return "", false
+	}
+	if plain := doc[s.from+1 : s.to-1]; bytes.IndexByte(plain, '\\') < 0 {
+		return string(plain), true
 	}
 	var t string
 	err := json.Unmarshal(s.of(doc), &t)

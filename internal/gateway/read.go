@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -92,29 +91,15 @@ func (r *reader) evidence(ctx context.Context, who cutroom.Principal, b block) (
 	case b.data == nil:
 		return "", cutroom.Errorf(cutroom.Invalid, "the block holds no content")
 	}
-	content, err := b.data()
-	if err != nil {
-		return "", err
-	}
-	hash, head := sha256.New(), make([]byte, 512)
-	n, err := io.ReadFull(io.TeeReader(content, hash), head)
-	if err == nil {
-		_, err = io.Copy(hash, content)
-	} else if n > 0 {
-		err = nil // a short one
-	}
-	if err != nil {
-		return "", cutroom.Errorf(cutroom.Invalid, "the content of the block cannot be decoded").WithCause(err)
-	}
-	sum := hex.EncodeToString(hash.Sum(nil))
-	key := fmt.Sprintf("%s %s %s %s", sum, b.medium, who.Role, who.Name)
+	sum := sha256.Sum256([]byte(b.raw))
+	key := fmt.Sprintf("%x %s %s %s %s", sum, b.medium, b.suffix, who.Role, who.Name)
 	if r.Settings != nil {
 		key += " " + r.Settings()
 	}
 	if text, ok := r.cache.get(key, r.Now()); ok {
 		return text, nil
 	}
-	text, transient, err := r.upload(ctx, who, b, engine.Uploads+"/"+sum[:32]+nameSuffix(b, head[:n]))
+	text, transient, err := r.upload(ctx, who, b)
 	if err != nil {
 		return "", err
 	}
@@ -126,8 +111,8 @@ func (r *reader) evidence(ctx context.Context, who cutroom.Principal, b block) (
 	return text, nil
 }
 
-// upload hands a block's content to the tool under a name of its own.
-func (r *reader) upload(ctx context.Context, who cutroom.Principal, b block, name string) (string, bool, error) {
+// upload hands a block's content to the tool, under a name that says what it holds.
+func (r *reader) upload(ctx context.Context, who cutroom.Principal, b block) (string, bool, error) {
 	content, err := b.data()
 	if err != nil {
 		return "", false, err
@@ -137,13 +122,17 @@ func (r *reader) upload(ctx context.Context, who cutroom.Principal, b block, nam
 		return "", false, err
 	}
 	defer os.Remove(f.Name())
-	_, err = io.Copy(f, content)
-	if closing := f.Close(); err == nil {
-		err = closing
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(f, hash), content); err != nil {
+		return "", false, cutroom.Errorf(cutroom.Invalid, "the content of the block cannot be decoded").WithCause(err)
 	}
-	if err != nil {
+	head := make([]byte, 512)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
 		return "", false, err
 	}
+	name := fmt.Sprintf("%s/%x%s", engine.Uploads, hash.Sum(nil)[:16], nameSuffix(b, head[:n]))
 	return r.read(ctx, who, b.medium, name, map[string]engine.Opener{name: func() (*os.File, error) { return os.Open(f.Name()) }})
 }
 

@@ -1,102 +1,98 @@
 package gateway
 
 import (
-	"fmt"
-
 	"cutroom"
 	"cutroom/internal/provider"
 )
 
-// wire is one form of request that models are asked by.
+// wire is one form of request that models are asked by. Its items, messages for the most
+// part, are the elements of member.
 type wire struct {
-	name provider.Wire
-	path string // of the request, as the door serves it and beneath an upstream's base address
-	// blocks finds the lists of content of a request's member.
+	name   provider.Wire
+	path   string // of the request, as the door serves it and beneath an upstream's base address
 	member string
-	blocks func(f *finder, item map[string]span) error
+	// lists are the members of an item that may hold content; what text is called there.
+	lists map[string]string
 	// fault is an error in the form that clients of the wire read.
 	fault func(status int, kind, message string) any
 }
 
 // The wires: OpenAI's Chat Completions and Responses, Anthropic's Messages.
 var (
-	chat      = wire{provider.Chat, "/chat/completions", "messages", chatBlocks, openAIFault}
-	responses = wire{provider.Responses, "/responses", "input", responsesBlocks, openAIFault}
-	messages  = wire{provider.Messages, "/messages", "messages", chatBlocks, anthropicFault}
+	chat      = wire{provider.Chat, "/chat/completions", "messages", map[string]string{"content": "text"}, openAIFault}
+	responses = wire{provider.Responses, "/responses", "input", map[string]string{"content": "input_text", "output": "input_text"}, openAIFault}
+	messages  = wire{provider.Messages, "/messages", "messages", map[string]string{"content": "text"}, anthropicFault}
 )
 
 var wires = []wire{chat, responses, messages}
-
-// chatBlocks are those of a message.
-func chatBlocks(f *finder, item map[string]span) error {
-	if at, ok := item["content"]; ok {
-		return f.content(at, "text")
-	}
-	return nil
-}
-
-// responsesBlocks are those of an item: a message, or what a call answered.
-func responsesBlocks(f *finder, item map[string]span) error {
-	if at, ok := item["content"]; ok {
-		kind := "input_text"
-		if role, _ := textOf(f.doc, item["role"]); role == "assistant" {
-			kind = "output_text"
-		}
-		if err := f.content(at, kind); err != nil {
-			return err
-		}
-	}
-	if at, ok := item["output"]; ok {
-		return f.content(at, "input_text")
-	}
-	return nil
-}
 
 // request is a body with the places that matter.
 type request struct {
 	doc    []byte
 	model  span
 	name   string // of the model
-	member span   // what blocks are looked for in; zero when there is none
+	blocks []block
 }
 
-// read finds the model of a request.
+// read finds the model of a request and its media blocks. What has another form than this
+// wire's holds none.
 func (w wire) read(doc []byte) (request, error) {
 	r := request{doc: doc}
-	m, err := fields(doc, span{0, len(doc)})
+	f := &finder{walker: walk(doc, span{0, len(doc)}), doc: doc}
+	err := f.members(func(name string) (err error) {
+		switch {
+		case name == "model":
+			r.model, err = f.value()
+			return err
+		case name == w.member && f.PeekKind() == '[':
+			return f.elements(func() error { return w.item(f) })
+		}
+		return f.skip()
+	})
+	if err == nil {
+		err = f.end()
+	}
 	if err != nil {
 		return r, cutroom.Errorf(cutroom.Invalid, "the body is not a JSON object").WithCause(err).WithHint("send one JSON object with a model and %s", w.member)
 	}
 	var ok bool
-	r.model = m["model"]
 	if r.name, ok = textOf(doc, r.model); !ok {
 		return r, cutroom.Errorf(cutroom.Invalid, "the body names no model").WithHint("GET /v1/models lists them")
 	}
-	r.member = m[w.member]
+	r.blocks = f.found
 	return r, nil
 }
 
-// media finds the media blocks of a request. What has another form than this wire's
-// holds none.
-func (w wire) media(r request) ([]block, error) {
-	f := &finder{doc: r.doc}
-	if r.member.to == 0 || r.doc[r.member.from] != '[' {
-		return nil, nil
+// item looks at one element of the wire's member.
+func (w wire) item(f *finder) error {
+	if f.PeekKind() != '{' {
+		return f.skip()
 	}
-	err := elements(r.doc, r.member, func(at span) error {
-		if r.doc[at.from] != '{' {
-			return nil
-		}
-		item, err := fields(r.doc, at)
-		if err != nil {
+	var role string
+	texts := map[string][2]int{} // the blocks that each member holds
+	err := f.members(func(name string) error {
+		if _, ok := w.lists[name]; ok {
+			from := len(f.found)
+			err := f.content()
+			texts[name] = [2]int{from, len(f.found)}
 			return err
 		}
-		return w.blocks(f, item)
+		at, err := f.value()
+		if name == "role" && err == nil {
+			role, _ = textOf(f.doc, at)
+		}
+		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("blocks: %w", err)
+	for name, some := range texts {
+		text := w.lists[name]
+		if text == "input_text" && name == "content" && role == "assistant" {
+			text = "output_text"
+		}
+		for i := some[0]; i < some[1]; i++ {
+			f.found[i].text = text
+		}
 	}
-	return f.found, nil
+	return err
 }
 
 // openAIFault is the error document of OpenAI's API.
