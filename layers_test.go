@@ -70,7 +70,7 @@ var homes = []home{
 	{"os/exec", "internal/sandbox internal/testenv bench attest tests", "a program starts in the sandbox or not at all; bench runs the plain programs beside ours, attest the hosts"},
 	{"plugin", "", "nothing is loaded into the process but ONNX Runtime, in its own child"},
 	{"net", "internal/sandbox internal/fetch internal/provider internal/store internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom attest tests", "three ways out (fetch, provider, the operator's database server), four doors in, which main opens; the sandbox tries sockets to show that they fail"},
-	{"net/http", "internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom attest tests", "two ways out, four doors in, which main opens"},
+	{"net/http", "internal/fetch internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom bench attest tests", "two ways out, four doors in, which main opens; bench asks a door as clients do"},
 	{"net/netip", "*", "addresses as values; opens nothing"},
 	{"net/url", "*", "text as values; opens nothing"},
 	{"database/sql", "internal/store internal/job internal/approval internal/audit internal/cooldown internal/meter internal/setup tests", "one SQL text, in one place; the queue library takes a handle; setup hands the one that there is to the parts"},

@@ -23,7 +23,7 @@ import (
 // How the gateway is asked.
 const (
 	perSecond   = 200
-	pictured    = 10 // of those with a picture
+	pictured    = 10              // of those with a picture
 	paceTime    = 5 * time.Second // of one side at a time
 	manyAsked   = 100_000
 	talkLength  = 40         // messages of the conversation that is sent each time
