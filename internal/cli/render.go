@@ -20,7 +20,9 @@ import (
 func (a *App) render(reply *engine.Reply) error {
 	var b bytes.Buffer
 	var err error
-	if w, ok := timelineOf(reply.JSON); ok {
+	if told(&b, reply) {
+		// it says itself
+	} else if w, ok := timelineOf(reply.JSON); ok {
 		w.write(&b)
 	} else if answer, ok := answerOf(reply.JSON); ok {
 		answer.write(&b)

@@ -104,11 +104,20 @@ func (s *readerSet) chosen(m lens.Medium) string {
 // Offered lists who may read a medium, in order: the models that take it, then for a
 // picture the configured service, and for sound those who transcribe.
 func (s *readerSet) Offered(ctx context.Context, m lens.Medium, remote bool) ([]lens.Reader, []string) {
+	return s.offered(ctx, m, remote, true)
+}
+
+// Known lists the readers that the config names.
+func (s *readerSet) Known(m lens.Medium) ([]lens.Reader, []string) {
+	return s.offered(context.Background(), m, true, false)
+}
+
+func (s *readerSet) offered(ctx context.Context, m lens.Medium, remote, ask bool) ([]lens.Reader, []string) {
 	step := lens.Multimodal
 	if m == lens.Image {
 		step = lens.Registered
 	}
-	models, warnings := s.models(ctx, m, remote)
+	models, warnings := s.models(ctx, m, remote, ask)
 	var list []lens.Reader
 	for _, c := range models {
 		list = append(list, s.model(step, c))
@@ -127,7 +136,7 @@ func (s *readerSet) Offered(ctx context.Context, m lens.Medium, remote bool) ([]
 }
 
 // models are the entries of models that read a medium.
-func (s *readerSet) models(ctx context.Context, m lens.Medium, remote bool) (list []config.Model, warnings []string) {
+func (s *readerSet) models(ctx context.Context, m lens.Medium, remote, ask bool) (list []config.Model, warnings []string) {
 	switch want := s.chosen(m); want {
 	case config.Off:
 		return nil, nil
@@ -137,7 +146,7 @@ func (s *readerSet) models(ctx context.Context, m lens.Medium, remote bool) (lis
 				list = append(list, c)
 			}
 		}
-		if len(list) == 0 {
+		if len(list) == 0 && ask {
 			list = s.listed(ctx, m, remote && s.Consent() == lens.Allowed)
 		}
 		return list, nil
@@ -386,10 +395,10 @@ func (o outside) Settle(ctx context.Context, c provider.Charge) error {
 
 // Origins are where a medium would be sent.
 func (s *readerSet) Origins(m lens.Medium) []string {
-	list, _ := s.Offered(context.Background(), m, true)
+	list, _ := s.Known(m)
 	if m == lens.Video { // of which frames and sound may be sent, too
 		for _, part := range []lens.Medium{lens.Image, lens.Audio} {
-			more, _ := s.Offered(context.Background(), part, true)
+			more, _ := s.Known(part)
 			list = append(list, more...)
 		}
 	}

@@ -19,6 +19,9 @@ type Readers interface {
 	// Offered lists who may read a medium, in the order in which they are asked, and what
 	// is to be warned of. Without remote, services of other machines are left out.
 	Offered(ctx context.Context, m lens.Medium, remote bool) ([]lens.Reader, []string)
+	// Known lists the readers that the config names, as Offered would; no service is asked
+	// what it has.
+	Known(m lens.Medium) ([]lens.Reader, []string)
 	// Refiner is the text model that refines; false when there is none.
 	Refiner() (lens.Reader, bool)
 	// Ask walks hops until one gives an answer that counts; see [provider.Chain]. Each

@@ -29,8 +29,8 @@ type Picture struct {
 	Caption string // our own words: a time, the times of a sheet's cells
 }
 
-// Brief is a written file's answer that says its own part in lines of words, where the
-// command line shows no JSON. What every [Made] answers is shown before them.
+// Brief is an answer that says itself in lines of words, where the command line shows no
+// JSON. What every [Made] answers is shown before them.
 type Brief interface{ Brief() []string }
 
 // Bare is an output of which the command line prints a part only, as JSON whether it
