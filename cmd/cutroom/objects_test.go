@@ -55,7 +55,7 @@ func TestObjectsInPicturesAndFrames(t *testing.T) {
 		t.Errorf("%s: %+v", out.Status, out.Items)
 	}
 	text := out.Show(tool.Room{Text: 4000}).Text
-	for _, want := range []string{"1. people.jpg: person x4 (0.63", "2. text.jpg: not looked at, unreadable", "the frame at 0:00:01.000", "not complete: picture 2"} {
+	for _, want := range []string{"1. people.jpg: person x4 (0.66", "2. text.jpg: not looked at, unreadable", "the frame at 0:00:01.000", "not complete: picture 2"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

@@ -58,10 +58,10 @@ func newDetector(m *model, threads int) (*Detector, error) {
 // Find returns what is in im, shown in that orientation, the surest first: at most
 // limit objects with at least the score least. Boxes are those of what is shown.
 func (d *Detector) Find(im image.Image, shown picture.Orientation, least float64, limit int) []Object {
-	fill(d.input, im)
-	d.input = turn(d.input, shown)
+	var f frame
+	d.input, f = turn(d.input, fill(d.input, im), shown)
 	out := d.program.run(d.work, d.input)
-	return best(d.peaks(out[0], out[1], float32(least)), limit)
+	return best(d.peaks(out[0], out[1], f, float32(least)), limit)
 }
 
 // found is one place of the model's answer.
@@ -72,13 +72,13 @@ type found struct {
 }
 
 // peaks are the places whose score is not exceeded by a neighbour's of that kind.
-func (d *Detector) peaks(scores, sizes []float32, least float32) []found {
+func (d *Detector) peaks(scores, sizes []float32, f frame, least float32) []found {
 	n := side / d.cell
 	var list []found
 	for at := range n * n {
 		for kind, s := range scores[at*kinds : (at+1)*kinds] {
 			if s >= least && isPeak(scores, n, at, kind, s) {
-				list = append(list, d.at(at, kind, s, sizes[at*4:][:4]))
+				list = append(list, d.at(f, at, kind, s, sizes[at*4:][:4]))
 			}
 		}
 	}
@@ -100,14 +100,14 @@ func isPeak(scores []float32, n, at, kind int, s float32) bool {
 
 // at is what stands at one place: the four sizes are how far it reaches to the left,
 // up, right and down, in pixels of the input.
-func (d *Detector) at(at, kind int, score float32, sizes []float32) found {
+func (d *Detector) at(f frame, at, kind int, score float32, sizes []float32) found {
 	n := side / d.cell
 	x, y := float64(at%n*d.cell), float64(at/n*d.cell)
-	part := func(v float64) float64 { return min(max(v/side, 0), 1) }
+	part := func(v float64, from, n int) float64 { return min(max((v-float64(from))/float64(n), 0), 1) }
 	return found{
 		kind: kind, score: score,
-		x0: part(x - float64(sizes[0])), y0: part(y - float64(sizes[1])),
-		x1: part(x + float64(sizes[2])), y1: part(y + float64(sizes[3])),
+		x0: part(x-float64(sizes[0]), f.left, f.w), y0: part(y-float64(sizes[1]), f.top, f.h),
+		x1: part(x+float64(sizes[2]), f.left, f.w), y1: part(y+float64(sizes[3]), f.top, f.h),
 	}
 }
 

@@ -79,6 +79,15 @@ func Command(step string, inputs []int, o Options) argv.Command {
 	return c
 }
 
+// CommandOf is [Command] over files that an earlier step left in the private folder.
+func CommandOf(step string, files []string, o Options) argv.Command {
+	pictures := make([]argv.Atom, len(files))
+	for i, name := range files {
+		pictures[i] = argv.Out(name)
+	}
+	return command(step, o, pictures)
+}
+
 // Trial returns the run of the child over the photograph that comes with the model,
 // in which it finds people. [Tried] reads its result.
 func Trial(step string) argv.Command {

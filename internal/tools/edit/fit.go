@@ -7,6 +7,7 @@ import (
 	"cutroom"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/graph"
+	"cutroom/internal/object"
 	"cutroom/internal/tool"
 )
 
@@ -14,7 +15,7 @@ import (
 var Fit = tool.Add(Family, tool.Spec[FitInput, FitOutput]{
 	Name:        "edit.fit",
 	Summary:     "Fit a video to an aspect, size, duration or frame rate; turn or flip it",
-	Description: "Bring a video to another aspect (16:9, 9:16, 1:1 …) with bars, a crop or a blurred background, to a size, to a length by speed or by trimming, or to an exact frame rate; turn and flip it. An aspect without a size never gives a frame larger than the input's. Sizes are those of the picture as shown, and even. A crop can keep what boxes name in the frame (subjects): one place for the whole video, it does not follow what moves. What was changed is said in notes.",
+	Description: "Bring a video to another aspect (16:9, 9:16, 1:1 …) with bars, a crop or a blurred background, to a size, to a length by speed or by trimming, or to an exact frame rate; turn and flip it. An aspect without a size never gives a frame larger than the input's. Sizes are those of the picture as shown, and even. A crop can keep in the frame what boxes name (subjects) or what a local model finds (keep): one place for the whole video, it does not follow what moves. What was changed is said in notes.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
@@ -23,11 +24,13 @@ var Fit = tool.Add(Family, tool.Spec[FitInput, FitOutput]{
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
 		{Filter: "boxblur", When: "fit blur"},
 		{Filter: "minterpolate", When: "smooth"},
+		{Program: object.Program, When: "keep"},
 	}},
 	CheckWith: []string{"measure.probe"},
 	Examples: []FitInput{
 		{Input: "talk.mp4", Aspect: "9:16", Fit: "blur"},
 		{Input: "talk.mp4", Aspect: "1:1", Fit: "crop", Subjects: []Subject{{X: 180, Y: 20, Width: 120, Height: 140}}},
+		{Input: "talk.mp4", Aspect: "9:16", Fit: "crop", Keep: []string{"person"}},
 		{Input: "talk.mp4", Duration: 30 * cutroom.Second, FPS: 29.97},
 	},
 	Names:     func(in FitInput) FitInput { in.Output = orNamed(in.Output, in.Input, "fit", ""); return in },
@@ -48,6 +51,7 @@ type FitInput struct {
 	CropX    *float64  `json:"crop_x,omitempty" min:"0" max:"1" doc:"Where a crop lies from left (0) to right (1); 0.5 without it. Needs fit crop."`
 	CropY    *float64  `json:"crop_y,omitempty" min:"0" max:"1" doc:"Where a crop lies from top (0) to bottom (1); 0.5 without it. Needs fit crop."`
 	Subjects []Subject `json:"subjects,omitempty" max:"1000" rare:"true" doc:"Boxes that a crop keeps in the frame as far as they fit, such as faces or the boxes of recognised text. Excludes crop_x and crop_y. Needs fit crop."`
+	Keep     []string  `json:"keep,omitempty" items:"..8" doc:"Kinds of objects that a crop keeps in the frame, as media.objects names them: person, dog, car … A local model looks for them in six frames; their boxes count as subjects. Excludes crop_x and crop_y. Needs fit crop."`
 
 	Duration   cutroom.Micros `json:"duration,omitempty" min:"0.04" max:"86400" unit:"s" doc:"Length to reach."`
 	Method     string         `json:"method,omitempty" enum:"speed,trim" default:"speed" doc:"How: play faster or slower (the pitch of the sound stays), or cut off the end."`
@@ -89,8 +93,11 @@ func (in FitInput) Validate() error {
 		return cutroom.Errorf(cutroom.Invalid, "rotate is %d", in.Rotate).WithHint("use 90, 180 or 270")
 	case in.Aspect != "" && in.Width > 0 && in.Height > 0:
 		return cutroom.Errorf(cutroom.Invalid, "aspect, width and height are given at once").WithHint("leave one of them out")
-	case len(in.Subjects) > 0 && (in.CropX != nil || in.CropY != nil):
-		return cutroom.Errorf(cutroom.Invalid, "subjects exclude crop_x and crop_y").WithHint("choose one of them")
+	case len(in.Subjects)+len(in.Keep) > 0 && (in.CropX != nil || in.CropY != nil):
+		return cutroom.Errorf(cutroom.Invalid, "subjects and keep exclude crop_x and crop_y").WithHint("choose one of them")
+	}
+	if err := checkKinds(in.Keep); err != nil {
+		return err
 	}
 	if in.Aspect != "" {
 		if _, err := graph.ParseAspect(in.Aspect); err != nil {
@@ -114,6 +121,7 @@ func (in FitInput) dials(framed bool) []dial {
 		{"crop_x", "fit crop", in.CropX != nil, crop},
 		{"crop_y", "fit crop", in.CropY != nil, crop},
 		{"subjects", "fit crop", len(in.Subjects) > 0, crop},
+		{"keep", "fit crop", len(in.Keep) > 0, crop},
 		{"from_center", "duration and method trim", in.FromCenter, in.Duration > 0 && in.Method == "trim"},
 		{"method trim", "duration", in.Method == "trim", in.Duration > 0},
 		{"smooth", "duration by speed, or fps", in.Smooth != "", in.Duration > 0 && in.Method != "trim" || in.FPS > 0},
@@ -137,6 +145,14 @@ type fitted struct {
 }
 
 func planFit(f tool.Facts, in FitInput) (tool.Plan, error) {
+	if len(in.Keep) > 0 {
+		return planKeeping(f, in)
+	}
+	return planFitted(f, in, nil)
+}
+
+// planFitted plans the edit itself. notes are what was decided before.
+func planFitted(f tool.Facts, in FitInput, notes []string) (tool.Plan, error) {
 	file, err := f.Named(in.Input)
 	if err != nil {
 		return tool.Plan{}, err
@@ -154,6 +170,7 @@ func planFit(f tool.Facts, in FitInput) (tool.Plan, error) {
 		Keep: graph.Keep{Subtitles: true, Chapters: true, Cover: true, Timecode: true},
 	}
 	state := fitted{answer: FitOutput{Speed: 1}}
+	state.answer.Notes = notes
 	clip, err := in.clip(v, file.Media, &state.answer)
 	if err != nil {
 		return tool.Plan{}, err

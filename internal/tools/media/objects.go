@@ -20,7 +20,7 @@ var Objects = tool.Add(Family, tool.Spec[ObjectsInput, ObjectsOutput]{
 	Description: "Detect everyday objects in pictures or recorded frames: people, animals, vehicles, furniture, food and household things, 80 kinds in all. A local model finds them; nothing leaves the machine. Each has a label, a box and the model's own score. It is evidence, not a description: what it does not know it leaves out, and it can be wrong.",
 	Kind:        cutroom.Read,
 	Exact:       tool.BitExact,
-	Revision:    1,
+	Revision:    2,
 	Timeout:     10 * time.Minute,
 	Needs:       tool.Needs{Programs: []string{object.Program}},
 	Formats:     []string{"jpg", "jpeg", "png", "webp"},
