@@ -233,7 +233,7 @@ func TestFitRefuses(t *testing.T) {
 		"without fit crop":               {Aspect: "1:1", CropX: ptr(0.5)},
 		"without fit blur":               {Aspect: "1:1", PadBlur: 3},
 		"without aspect, width or heigh": {Duration: cutroom.Second, Fit: "blur"},
-		"subjects and keep exclude":               {Aspect: "1:1", Fit: "crop", CropX: ptr(0.5), Subjects: []edit.Subject{{Width: 1, Height: 1}}},
+		"subjects and keep exclude":      {Aspect: "1:1", Fit: "crop", CropX: ptr(0.5), Subjects: []edit.Subject{{Width: 1, Height: 1}}},
 		"reaches out of the picture":     {Aspect: "1:1", Fit: "crop", Subjects: []edit.Subject{{X: 300, Width: 21, Height: 1}}},
 		"rotate is 45":                   {Rotate: 45},
 		"given at once":                  {Aspect: "1:1", Width: 20, Height: 20},

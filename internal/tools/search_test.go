@@ -34,6 +34,8 @@ func TestSearchFindsTheToolForAJob(t *testing.T) {
 	for query, want := range map[string]string{
 		"extract frames":                      "video.extract_frames",
 		"read the text on screenshots":        "video.ocr_frames",
+		"is there a dog in the photo":         "media.objects",
+		"detect people in pictures":           "media.objects",
 		"video_probe":                         "video.probe",
 		"where is it silent":                  "measure.silence",
 		"what was said in the recording":      "media.watch",

@@ -17,7 +17,7 @@ import (
 var Objects = tool.Add(Family, tool.Spec[ObjectsInput, ObjectsOutput]{
 	Name:        "media.objects",
 	Summary:     "Name the objects in pictures, with their boxes",
-	Description: "Detect everyday objects in pictures or recorded frames: people, animals, vehicles, furniture, food and household things, 80 kinds in all. A local model finds them; nothing leaves the machine. Each has a label, a box and the model's own score. It is evidence, not a description: what it does not know it leaves out, and it can be wrong.",
+	Description: "Detect everyday objects in photos, pictures or recorded frames: people, dogs and other animals, vehicles, furniture, food and household things, 80 kinds in all. A local model finds them; nothing leaves the machine. Each has a label, a box and the model's own score. It is evidence, not a description: what it does not know it leaves out, and it can be wrong.",
 	Kind:        cutroom.Read,
 	Exact:       tool.BitExact,
 	Revision:    2,
