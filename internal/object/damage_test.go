@@ -72,7 +72,8 @@ func TestDamagedModel(t *testing.T) {
 		if err := v.check(MaxLimit); err != nil {
 			t.Errorf("a model with random faults: %v", err)
 		}
-	}	if tried == 0 {
+	}
+	if tried == 0 {
 		t.Error("every damaged model was refused: nothing was tried")
 	}
 }
