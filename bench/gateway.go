@@ -53,7 +53,7 @@ func passing(ctx context.Context, l *lab) ([]figure, error) {
 		Engine: reads{}, Uploads: l.fresh(), Services: provider.Chain{Client: client},
 		Wraps:     func(string) (string, bool) { return "", true },
 		Principal: func(*http.Request) cutroom.Principal { return cutroom.Agent },
-		Upstreams: func(context.Context) []gateway.Upstream {
+		Upstreams: func() []gateway.Upstream {
 			return []gateway.Upstream{{Model: "m", Endpoint: func() (provider.Endpoint, error) {
 				return provider.Endpoint{Name: "direct", Model: "m", BaseURL: direct.URL + "/v1"}, nil
 			}}}

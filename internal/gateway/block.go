@@ -24,6 +24,8 @@ const (
 	video medium = "video"
 )
 
+var all = []medium{image, audio, video}
+
 // block is one media block of a request.
 type block struct {
 	span

@@ -35,6 +35,10 @@ func (g *Gateway) forward(rw http.ResponseWriter, r *http.Request, w wire, path 
 		g.fail(rw, w, err)
 		return
 	}
+	if err := g.keep(&c, e, req); err != nil {
+		g.fail(rw, w, err)
+		return
+	}
 	if req.name != c.Model {
 		doc = g.rewrite(r.Context(), g.Principal(r), req, c)
 	}

@@ -67,13 +67,17 @@ type Passer interface {
 // Options are the parts of a gateway.
 type Options struct {
 	Engine Invoker
-	// Upstreams lists the models, at every request: they may change.
-	Upstreams func(context.Context) []Upstream
+	// Upstreams lists the models that are configured, at every request: they may change.
+	Upstreams func() []Upstream
+	// Listed lists further models, which may take asking; nil: there are none.
+	Listed func(context.Context) []Upstream
 	// Wraps says whether a model may be offered with sight, by the operator's settings; when
 	// not, why, as a sentence without its end.
 	Wraps func(model string) (why string, ok bool)
 	// Principal is who a request is made for; the door in front has checked its token.
 	Principal func(*http.Request) cutroom.Principal
+	// Strict says that no medium may leave this machine; nil: it may.
+	Strict func() bool
 	// Settings names the settings that evidence depends on; evidence made under others is
 	// not given again. nil: they never change.
 	Settings func() string
@@ -128,11 +132,15 @@ type chosen struct {
 // choose finds the upstream of a name. Its error is for the caller.
 func (g *Gateway) choose(ctx context.Context, w wire, name string) (chosen, error) {
 	model, wrapped := strings.CutPrefix(name, Prefix)
-	all := g.Upstreams(ctx)
-	at := slices.IndexFunc(all, func(u Upstream) bool { return u.Model == model && u.speaks(w) })
+	all := g.Upstreams()
+	find := func(u Upstream) bool { return u.Model == model && u.speaks(w) }
+	at := slices.IndexFunc(all, find)
+	if at < 0 && g.Listed != nil {
+		all = append(all, g.Listed(ctx)...)
+		at = slices.IndexFunc(all, find)
+	}
 	if at < 0 {
-		other := slices.IndexFunc(all, func(u Upstream) bool { return u.Model == model })
-		if other >= 0 {
+		if other := slices.IndexFunc(all, func(u Upstream) bool { return u.Model == model }); other >= 0 {
 			return chosen{}, cutroom.Errorf(cutroom.Invalid, "the model %q does not speak this form", short(model)).
 				WithHint("send the request to /v1%s", wireOf(all[other].Wire).path)
 		}
@@ -142,9 +150,26 @@ func (g *Gateway) choose(ctx context.Context, w wire, name string) (chosen, erro
 	if !wrapped {
 		return c, nil
 	}
-	lacks, err := g.wrap(c.Upstream)
-	c.lacks = lacks
+	var err error
+	c.lacks, err = g.wrap(c.Upstream)
 	return c, err
+}
+
+// keep refuses a request whose media would leave this machine where none may. Under the
+// second name of a model all media become evidence then.
+func (g *Gateway) keep(c *chosen, e provider.Endpoint, r request) error {
+	if g.Strict == nil || !g.Strict() || e.Loopback() || len(r.blocks) == 0 {
+		return nil
+	}
+	if r.name == c.Model {
+		err := cutroom.Errorf(cutroom.Denied, "the request holds %s, and no medium may leave this machine (lens.strictLocalOnly)", article[r.blocks[0].medium])
+		if _, no := g.wrap(c.Upstream); no != nil {
+			return err.WithHint("ask for a model of this machine")
+		}
+		return err.WithHint("ask for %q, which gets evidence in its place", Prefix+short(c.Model))
+	}
+	c.lacks = all
+	return nil
 }
 
 // wrap says which media of requests to a model become evidence, or why it is not offered
@@ -152,7 +177,7 @@ func (g *Gateway) choose(ctx context.Context, w wire, name string) (chosen, erro
 func (g *Gateway) wrap(u Upstream) ([]medium, error) {
 	why, ok := g.Wraps(u.Model)
 	var lacks []medium
-	for _, m := range []medium{image, audio, video} {
+	for _, m := range all {
 		if !u.takes(m) {
 			lacks = append(lacks, m)
 		}

@@ -137,7 +137,7 @@ func TestKeysRotate(t *testing.T) {
 	g := New(Options{
 		Engine: &eyes{}, Uploads: t.TempDir(), Services: services(t), Wraps: func(string) (string, bool) { return "", true },
 		Principal: func(*http.Request) cutroom.Principal { return cutroom.Agent },
-		Upstreams: func(context.Context) []Upstream {
+		Upstreams: func() []Upstream {
 			return []Upstream{{Model: "m", Wire: provider.Messages, Endpoint: func() (provider.Endpoint, error) {
 				return provider.Endpoint{Name: "lab", Wire: provider.Messages, Model: "m", BaseURL: u.URL, Keys: []string{"first", "second"}}, nil
 			}}}
@@ -207,6 +207,46 @@ func TestChoosing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNothingLeaves: where no medium may leave the machine, a model's own name is refused
+// what holds one, and its second name sends evidence even to a model that sees.
+func TestNothingLeaves(t *testing.T) {
+	t.Parallel()
+	var sent []string
+	g := New(Options{
+		Engine: &eyes{}, Uploads: t.TempDir(), Wraps: func(string) (string, bool) { return "", true }, Strict: func() bool { return true },
+		Principal: func(*http.Request) cutroom.Principal { return cutroom.Agent },
+		Upstreams: func() []Upstream {
+			return []Upstream{{Model: "m", Modalities: []string{"text", "image"}, Endpoint: func() (provider.Endpoint, error) {
+				return provider.Endpoint{Name: "lab", Model: "m", BaseURL: "https://lab.example/v1"}, nil
+			}}}
+		},
+		Services: passer(func(raw provider.Raw) { sent = append(sent, string(raw.Body)) }),
+	})
+	s := httptest.NewServer(g)
+	defer s.Close()
+	const frame = `{"model":"%s","messages":[{"content":[%s]}]}`
+	block := `{"type":"image_url","image_url":{"url":"` + data("image/png", png) + `"}}`
+	if status, answer, _ := post(t, s.URL+"/v1/chat/completions", fmt.Sprintf(frame, "m", block)); status != 403 || !strings.Contains(answer, "cutroom-vision-m") {
+		t.Error(status, answer)
+	}
+	for _, body := range []string{fmt.Sprintf(frame, "m", `{"type":"text","text":"a"}`), fmt.Sprintf(frame, Prefix+"m", block)} {
+		if status, answer, _ := post(t, s.URL+"/v1/chat/completions", body); status != 200 {
+			t.Error(status, answer)
+		}
+	}
+	if len(sent) != 2 || strings.Contains(strings.Join(sent, ""), "base64") || !strings.Contains(sent[1], "SEEN") {
+		t.Error(sent)
+	}
+}
+
+// passer stands for services of other machines.
+type passer func(provider.Raw)
+
+func (p passer) Pass(_ context.Context, _ provider.Endpoint, raw provider.Raw) (*provider.Answer, error) {
+	p(raw)
+	return &provider.Answer{Status: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 }
 
 // TestModels lists each model, and its second name where there is one.
@@ -313,7 +353,7 @@ func TestUploadsDoNotStay(t *testing.T) {
 	g := New(Options{
 		Engine: &eyes{}, Uploads: dir, Services: services(t), Wraps: func(string) (string, bool) { return "", true },
 		Principal: func(*http.Request) cutroom.Principal { return cutroom.Agent },
-		Upstreams: func(context.Context) []Upstream {
+		Upstreams: func() []Upstream {
 			return []Upstream{{Model: "m", Endpoint: func() (provider.Endpoint, error) {
 				return provider.Endpoint{Name: "lab", Model: "m", BaseURL: u.URL}, nil
 			}}}

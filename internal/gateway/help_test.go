@@ -110,7 +110,7 @@ func openGateway(t *testing.T, u *upstream, e *eyes) *httptest.Server {
 	const key = "upstream-key-1"
 	g := New(Options{
 		Engine: e, Uploads: t.TempDir(), Services: services(t),
-		Upstreams: func(context.Context) []Upstream {
+		Upstreams: func() []Upstream {
 			return []Upstream{
 				{Model: "blind", Endpoint: at(provider.Chat, "blind", key)},
 				{Model: "sighted", Endpoint: at(provider.Chat, "sighted", key), Modalities: []string{"text", "image"}},

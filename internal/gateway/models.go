@@ -27,8 +27,11 @@ func modelOf(id, name string) listed {
 
 // list is every model that may be asked for, each upstream before its second name.
 func (g *Gateway) list(r *http.Request) []listed {
-	all := []listed{}
-	for _, u := range g.Upstreams(r.Context()) {
+	all, upstreams := []listed{}, g.Upstreams()
+	if g.Listed != nil {
+		upstreams = append(upstreams, g.Listed(r.Context())...)
+	}
+	for _, u := range upstreams {
 		if slices.ContainsFunc(all, func(l listed) bool { return l.ID == u.Model }) {
 			continue // the same model over another wire
 		}

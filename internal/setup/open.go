@@ -59,6 +59,7 @@ type Installation struct {
 	settings settings
 	database *database
 	redact   *redact.Redactor
+	readers  *readers
 }
 
 // settings are what the config files, the flags and the machine say together.
@@ -217,8 +218,9 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		},
 		Log: o.Log, Now: o.Now,
 	})
+	i.readers = newReaders(i, o)
 	i.Engine = engine.New(engine.Options{
-		Readers:  newReaders(i, o),
+		Readers:  i.readers,
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
 		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Fonts: newFonts(s), Policy: s.policy(),

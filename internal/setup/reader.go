@@ -24,6 +24,7 @@ import (
 type readers struct {
 	i      *Installation
 	client func() *provider.Client
+	dial   provider.Dial
 	now    func() time.Time
 }
 
@@ -32,7 +33,7 @@ func newReaders(i *Installation, o Options) *readers {
 	if now == nil {
 		now = time.Now
 	}
-	return &readers{i: i, now: now, client: sync.OnceValue(func() *provider.Client {
+	return &readers{i: i, now: now, dial: o.Dial, client: sync.OnceValue(func() *provider.Client {
 		return provider.New(provider.Options{Dial: o.Dial, Now: now})
 	})}
 }
