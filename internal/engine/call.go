@@ -59,6 +59,8 @@ type call struct {
 	readers   tool.Readers // as they were when first looked at; nil: not looked at
 	contacted []string     // origins that something was sent to
 
+	byRecord bool // no approval allows it: only a record may answer
+
 	asks  string         // why a person has to allow the call; "" when nobody has to
 	pass  approval.Pass  // what allows it
 	bound approval.Bound // what the pass is bound to

@@ -32,6 +32,12 @@ func (k *call) consent(ctx context.Context) error {
 	if k.asks == "" || k.DryRun {
 		return nil
 	}
+	if k.tool.Sometimes() { // what was sent once, by an approval, is not sent again to be answered
+		if r, gone, err := k.lookup(ctx); err == nil && r != nil && !gone {
+			k.byRecord = true
+			return nil
+		}
+	}
 	why := ""
 	if k.e.Approvals != nil {
 		candidate, err := k.candidate(ctx)

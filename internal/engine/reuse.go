@@ -20,6 +20,9 @@ func (k *call) reuse(ctx context.Context) error {
 	if err != nil || r != nil && !gone {
 		return k.answer(ctx, r, err)
 	}
+	if k.byRecord {
+		return cutroom.Errorf(cutroom.Conflict, "the recorded answer went away meanwhile").WithHint("make the same call again")
+	}
 	if k.lock, err = k.e.Stage.Acquire(ctx, k.name); err != nil {
 		return err
 	}
