@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // Code says what kind of failure an [Error] is. Every door answers by it.
@@ -124,8 +125,8 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Group() string { return e.Code.Facts().Group }
 
 // AsError returns err as an [Error]. A cancelled context is canceled, an expired
-// one a time-out; anything unmarked is internal, with a message that says nothing
-// of the inside.
+// one a time-out, a disk without room unavailable; anything unmarked is internal, with a
+// message that says nothing of the inside.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -138,6 +139,8 @@ func AsError(err error) *Error {
 		return &Error{Code: Canceled, Msg: "the call was canceled", Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: Timeout, Msg: "the call did not finish within its deadline", Hint: "raise --timeout, or narrow the range with --start and --end", Err: err}
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &Error{Code: Unavailable, Msg: "the disk is full", Hint: "free some space where the workspace and the state folder lie (`cutroom doctor` names it), then repeat the call", Err: err}
 	}
 	return &Error{Code: Internal, Msg: "an internal fault stopped the call", Hint: "see the log; run `cutroom doctor`", Err: err}
 }

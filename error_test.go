@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -41,6 +43,12 @@ func TestAsErrorKeepsTheInsideInside(t *testing.T) {
 	}
 	if AsError(fmt.Errorf("x: %w", context.Canceled)).Code != Canceled || AsError(context.DeadlineExceeded).Code != Timeout || AsError(nil) != nil {
 		t.Error("contexts are not recognised")
+	}
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		e := AsError(&fs.PathError{Op: "write", Path: "/home/someone/key", Err: full})
+		if e.Code != Unavailable || strings.Contains(e.Error(), "someone") || !strings.Contains(e.Msg, "full") {
+			t.Errorf("%v", e)
+		}
 	}
 	inner := Errorf(Limit, "too long").WithCause(secret)
 	if got := AsError(fmt.Errorf("wrapped: %w", inner)); got != inner || strings.Contains(got.Error(), "secret") {

@@ -74,7 +74,7 @@ var homes = []home{
 	{"net/netip", "*", "addresses as values; opens nothing"},
 	{"net/url", "*", "text as values; opens nothing"},
 	{"database/sql", "internal/store internal/job internal/approval internal/audit internal/cooldown internal/meter internal/setup tests", "one SQL text, in one place; the queue library takes a handle; setup hands the one that there is to the parts"},
-	{"syscall", "internal/sandbox internal/stage internal/host internal/testenv cmd/cutroom bench attest tests", "kernel calls are for the sandbox and for publishing without overwriting; host reads a file's owner; testenv takes a file lock; main names the signals it waits for; bench starts programs in sessions of their own"},
+	{"syscall", ". internal/sandbox internal/stage internal/host internal/testenv cmd/cutroom bench attest tests", "kernel calls are for the sandbox and for publishing without overwriting; the nouns tell a full disk by its number; host reads a file's owner; testenv takes a file lock; main names the signals it waits for; bench starts programs in sessions of their own"},
 	{"unsafe", "internal/sandbox internal/onnx tests", "system calls and a C interface without cgo"},
 	{"golang.org/x/sys", "internal/sandbox internal/stage tests", "as syscall"},
 

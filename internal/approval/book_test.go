@@ -233,6 +233,36 @@ func TestDenied(t *testing.T) {
 	})
 }
 
+// TestApprovedRefusedApproved: who takes a yes back by a no can still change that, as the
+// refusal says; what was signed before stays used up.
+func TestApprovedRefusedApproved(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *desk) {
+		b := overwriting()
+		first := d.file(b)
+		d.approve(b, first.ID)
+		for range 2 {
+			if _, err := d.Deny(t.Context(), cutroom.Operator, first.ID); err != nil {
+				t.Fatal(err)
+			}
+			if _, why := d.try(b); !strings.Contains(why, "refused this very call ("+first.ID) {
+				t.Errorf("refused: %q", why)
+			}
+			next := d.approve(b, first.ID)
+			if next.ID == first.ID || next.State != cutroom.ApprovalApproved {
+				t.Errorf("approved again: %+v", next)
+			}
+			first = next
+		}
+		if p, why := d.try(b); why != "" || p.ID != first.ID {
+			t.Errorf("%v %q", p, why)
+		}
+		if _, why := d.try(b); !strings.Contains(why, "was used already") {
+			t.Errorf("a second time: %q", why)
+		}
+	})
+}
+
 // TestPendingIsBounded: a principal that asks and asks is stopped, others are not.
 func TestPendingIsBounded(t *testing.T) {
 	t.Parallel()

@@ -61,7 +61,8 @@ func (b *Book) Decide(ctx context.Context, who cutroom.Principal, v cutroom.Verd
 }
 
 // Approve allows the request id for life, 0 for the usual one. Of several processes
-// that decide at once exactly one does.
+// that decide at once exactly one does. What was approved once and refused since is
+// allowed under an id of its own, which is returned.
 func (b *Book) Approve(ctx context.Context, who cutroom.Principal, id string, life time.Duration) (cutroom.Approval, error) {
 	seal, _ := ctx.Value(sealKey{}).(*Seal)
 	if who.Role != cutroom.RoleOperator || seal == nil {
@@ -77,6 +78,11 @@ func (b *Book) Approve(ctx context.Context, who cutroom.Principal, id string, li
 		if r.digest != seal.bound || r.bound.Digest() != seal.bound || r.ID != idOf(r.digest, r.round) {
 			return cutroom.Errorf(cutroom.Conflict, "the request %s is not the call that was shown", r.ID).
 				WithHint("look at it again with `cutroom approvals show %s`", r.ID)
+		}
+		if r.State == cutroom.ApprovalDenied && b.marks.used(r.ID) && now.Before(r.Expires) {
+			if r, err = b.again(ctx, tx, r, now); err != nil {
+				return err
+			}
 		}
 		if !now.Before(r.Expires) || !slices.Contains([]cutroom.ApprovalState{cutroom.ApprovalPending, cutroom.ApprovalDenied}, r.State) || b.marks.used(r.ID) {
 			return notOpen(r, now)
@@ -101,6 +107,20 @@ func (b *Book) Approve(ctx context.Context, who cutroom.Principal, id string, li
 		return cutroom.Approval{}, err
 	}
 	return done.Approval, nil
+}
+
+// again files anew what was approved once and then refused: that approval's id stays used
+// up. Another round of the same call is returned as it is.
+func (b *Book) again(ctx context.Context, tx *sql.Tx, r *row, now time.Time) (*row, error) {
+	newest, err := latest(ctx, tx, r.digest)
+	if err != nil || newest == nil || newest.ID != r.ID {
+		return r, err
+	}
+	request := Request{Bound: r.bound, Input: r.Input, PlanFirst: r.PlanFirst, Why: r.Why, Sheet: r.Sheet}
+	if err := insert(ctx, tx, request, r.round+1, now); err != nil {
+		return r, err
+	}
+	return latest(ctx, tx, r.digest)
 }
 
 // decided is a decision as a row of the audit.

@@ -322,7 +322,7 @@ func (r *Ring) tidy() {
 const keepVersions = 64
 
 func (r *Ring) fault(err error) error {
-	if _, marked := errors.AsType[*cutroom.Error](err); marked {
+	if cutroom.AsError(err).Code != cutroom.Internal { // it says itself what is wrong
 		return err
 	}
 	return cutroom.Errorf(cutroom.Precondition, "the attestation keys cannot be used").WithCause(err).

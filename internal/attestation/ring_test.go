@@ -1,10 +1,12 @@
 package attestation
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -170,6 +172,19 @@ func TestKeysAreTheUsersOwn(t *testing.T) {
 	}
 	if _, err := r.Signer(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFaultsOfTheDisk: a full disk is called one, what cannot be told is the folder's.
+func TestFaultsOfTheDisk(t *testing.T) {
+	t.Parallel()
+	r, _ := newRing(t)
+	for err, code := range map[error]cutroom.Code{
+		syscall.ENOSPC: cutroom.Unavailable, syscall.EDQUOT: cutroom.Unavailable, syscall.EACCES: cutroom.Precondition,
+	} {
+		if e := cutroom.AsError(r.fault(&fs.PathError{Op: "write", Path: r.dir, Err: err})); e.Code != code || strings.Contains(e.Error(), r.dir) {
+			t.Errorf("%v: %v", err, e)
+		}
 	}
 }
 
