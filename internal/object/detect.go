@@ -138,7 +138,8 @@ func (f found) shared(g found) float64 {
 	if w <= 0 || h <= 0 {
 		return 0
 	}
-	return w * h / (f.area() + g.area() - w*h)
+	both := float64(w * h) // converted, so that no processor fuses it with the sum
+	return both / (float64(f.area()) + float64(g.area()) - both)
 }
 
 // box is f in ten-thousandths of the picture; it stays within.

@@ -50,8 +50,7 @@ func sample(t testing.TB) string {
 	return filepath.Join(testenv.Models(t), filepath.FromSlash(SampleFile))
 }
 
-// The answer to the sample is known to the last digit, on every machine and for any
-// number of threads.
+// The answer to the sample is known to the last digit, for any number of threads.
 func TestPeopleOfTheSample(t *testing.T) {
 	t.Parallel()
 	want := []Object{
