@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -14,16 +13,16 @@ import (
 type chatWire struct{}
 
 type chatRequest struct {
-	Model         string           `json:"model"`
-	Messages      []jsontext.Value `json:"messages"`
-	Tools         []chatTool       `json:"tools,omitempty"`
-	Choice        jsontext.Value   `json:"tool_choice,omitzero"`
-	Parallel      *bool            `json:"parallel_tool_calls,omitzero"`
-	Format        *chatFormat      `json:"response_format,omitzero"`
-	MaxTokens     int              `json:"max_tokens,omitzero"`
-	MaxCompletion int              `json:"max_completion_tokens,omitzero"`
-	Stream        bool             `json:"stream,omitzero"`
-	StreamOptions *chatStream      `json:"stream_options,omitzero"`
+	Model         string                `json:"model"`
+	Messages      []either[chatMessage] `json:"messages"`
+	Tools         []chatTool            `json:"tools,omitempty"`
+	Choice        jsontext.Value        `json:"tool_choice,omitzero"`
+	Parallel      *bool                 `json:"parallel_tool_calls,omitzero"`
+	Format        *chatFormat           `json:"response_format,omitzero"`
+	MaxTokens     int                   `json:"max_tokens,omitzero"`
+	MaxCompletion int                   `json:"max_completion_tokens,omitzero"`
+	Stream        bool                  `json:"stream,omitzero"`
+	StreamOptions *chatStream           `json:"stream_options,omitzero"`
 }
 
 type chatStream struct {
@@ -54,10 +53,10 @@ type chatSchema struct {
 }
 
 type chatMessage struct {
-	Role    Role           `json:"role"`
-	Content jsontext.Value `json:"content,omitzero"`
-	Calls   []chatCall     `json:"tool_calls,omitempty"`
-	CallID  string         `json:"tool_call_id,omitzero"`
+	Role    Role               `json:"role"`
+	Content either[[]chatPart] `json:"content,omitzero"`
+	Calls   []chatCall         `json:"tool_calls,omitempty"`
+	CallID  string             `json:"tool_call_id,omitzero"`
 }
 
 type chatCall struct {
@@ -119,7 +118,7 @@ func (chatWire) pack(e Endpoint, r Request, stream bool) (packed, error) {
 	if body.Messages, err = chatMessages(e, r.Messages); err != nil {
 		return packed{}, err
 	}
-	return e.pack(body)
+	return e.pack(r, body)
 }
 
 // maxTokensAs: OpenAI itself refuses the older name for its newer models, which nobody
@@ -156,24 +155,16 @@ func quoted(s string) jsontext.Value {
 
 // chatMessages writes all messages. A tool's answer is text there: its pictures follow in
 // a message of the user, behind the last answer of the same turn.
-func chatMessages(e Endpoint, list []Message) ([]jsontext.Value, error) {
-	out, own := []jsontext.Value{}, e.ids(list)
+func chatMessages(e Endpoint, list []Message) ([]either[chatMessage], error) {
+	out, own := []either[chatMessage]{}, e.ids(list)
 	var media []Part
-	add := func(m chatMessage) error {
-		v, err := json.Marshal(m, lenient())
-		out = append(out, v)
-		return err
-	}
 	flush := func() error {
 		if len(media) == 0 {
 			return nil
 		}
 		content, err := e.chatContent(append([]Part{TextPart("What the tools returned besides text:")}, media...))
-		media = nil
-		if err != nil {
-			return err
-		}
-		return add(chatMessage{Role: RoleUser, Content: content})
+		out, media = append(out, written(chatMessage{Role: RoleUser, Content: content})), nil
+		return err
 	}
 	for _, m := range list {
 		if m.Role != RoleTool {
@@ -182,27 +173,24 @@ func chatMessages(e Endpoint, list []Message) ([]jsontext.Value, error) {
 			}
 		}
 		if v := m.native(e); v != nil {
-			out = append(out, v)
+			out = append(out, either[chatMessage]{raw: v})
 			continue
 		}
-		written, rest, err := e.chatMessage(m, own)
+		one, rest, err := e.chatMessage(m, own)
 		if err != nil {
 			return nil, err
 		}
-		media = append(media, rest...)
-		if err := add(written); err != nil {
-			return nil, err
-		}
+		out, media = append(out, written(one)), append(media, rest...)
 	}
 	return out, flush()
 }
 
 // chatMessage writes one message; rest is what it has no place for.
-func (e Endpoint) chatMessage(m Message, own ids) (written chatMessage, rest []Part, err error) {
-	written = chatMessage{Role: m.Role}
+func (e Endpoint) chatMessage(m Message, own ids) (out chatMessage, rest []Part, err error) {
+	out = chatMessage{Role: m.Role}
 	switch m.Role {
 	case RoleTool:
-		written.CallID = own.of(m.CallID)
+		out.CallID = own.of(m.CallID)
 		for _, p := range m.Parts {
 			if p.Kind != Text {
 				rest = append(rest, p)
@@ -212,38 +200,38 @@ func (e Endpoint) chatMessage(m Message, own ids) (written chatMessage, rest []P
 		if text == "" && len(rest) > 0 {
 			text = fmt.Sprintf("(%d media follow in the next message)", len(rest))
 		}
-		written.Content = quoted(text)
+		out.Content.raw = quoted(text)
 	case RoleAssistant:
 		for _, c := range m.Calls {
-			written.Calls = append(written.Calls, chatCall{wireID(c.ID), "function", chatCallBody{c.Name, string(c.object())}})
+			out.Calls = append(out.Calls, chatCall{wireID(c.ID), "function", chatCallBody{c.Name, string(c.object())}})
 		}
-		written.Content = jsontext.Value(`null`)
-		if text := m.Text(); text != "" || len(written.Calls) == 0 {
-			written.Content = quoted(text)
+		out.Content.raw = jsontext.Value(`null`)
+		if text := m.Text(); text != "" || len(out.Calls) == 0 {
+			out.Content.raw = quoted(text)
 		}
 	case RoleSystem:
-		written.Content = quoted(m.Text())
+		out.Content.raw = quoted(m.Text())
 	default:
-		written.Role = RoleUser
-		written.Content, err = e.chatContent(m.Parts)
+		out.Role = RoleUser
+		out.Content, err = e.chatContent(m.Parts)
 	}
-	return written, rest, err
+	return out, rest, err
 }
 
 // chatContent is a text where there is nothing but text, which every service takes.
-func (e Endpoint) chatContent(parts []Part) (jsontext.Value, error) {
+func (e Endpoint) chatContent(parts []Part) (either[[]chatPart], error) {
 	if len(parts) == 1 && parts[0].Kind == Text {
-		return quoted(parts[0].Text), nil
+		return either[[]chatPart]{raw: quoted(parts[0].Text)}, nil
 	}
 	list := []chatPart{}
 	for _, p := range parts {
 		c, err := e.chatPart(p)
 		if err != nil {
-			return nil, err
+			return either[[]chatPart]{}, err
 		}
 		list = append(list, c)
 	}
-	return json.Marshal(list, lenient())
+	return written(list), nil
 }
 
 func (e Endpoint) chatPart(p Part) (chatPart, error) {

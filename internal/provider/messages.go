@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/base64"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -25,8 +24,8 @@ type messagesRequest struct {
 }
 
 type messagesTurn struct {
-	Role    Role             `json:"role"`
-	Content []jsontext.Value `json:"content"`
+	Role    Role                    `json:"role"`
+	Content []either[messagesBlock] `json:"content"`
 }
 
 type messagesTool struct {
@@ -53,15 +52,15 @@ type messagesFormat struct {
 
 // messagesBlock is a block of content, in the forms that we write.
 type messagesBlock struct {
-	Type    string           `json:"type"`
-	Text    *string          `json:"text,omitzero"`
-	Source  *messagesSource  `json:"source,omitzero"`
-	ID      string           `json:"id,omitzero"`
-	Name    string           `json:"name,omitzero"`
-	Input   jsontext.Value   `json:"input,omitzero"`
-	CallID  string           `json:"tool_use_id,omitzero"`
-	Content []jsontext.Value `json:"content,omitempty"`
-	Failed  bool             `json:"is_error,omitzero"`
+	Type    string                  `json:"type"`
+	Text    *string                 `json:"text,omitzero"`
+	Source  *messagesSource         `json:"source,omitzero"`
+	ID      string                  `json:"id,omitzero"`
+	Name    string                  `json:"name,omitzero"`
+	Input   jsontext.Value          `json:"input,omitzero"`
+	CallID  string                  `json:"tool_use_id,omitzero"`
+	Content []either[messagesBlock] `json:"content,omitempty"`
+	Failed  bool                    `json:"is_error,omitzero"`
 }
 
 type messagesSource struct {
@@ -92,7 +91,7 @@ func (messagesWire) pack(e Endpoint, r Request, stream bool) (packed, error) {
 	if body.Messages, err = messagesTurns(e, r.Messages); err != nil {
 		return packed{}, err
 	}
-	return e.pack(body)
+	return e.pack(r, body)
 }
 
 func (r Request) messagesChoice() *messagesChoice {
@@ -141,36 +140,31 @@ func messagesTurns(e Endpoint, list []Message) ([]messagesTurn, error) {
 	return turns, nil
 }
 
-func (e Endpoint) messagesBlocks(m Message, own ids) ([]jsontext.Value, error) {
+func (e Endpoint) messagesBlocks(m Message, own ids) ([]either[messagesBlock], error) {
 	if v := m.native(e); v != nil {
-		var blocks []jsontext.Value
-		err := decode(v, &blocks)
-		return blocks, err
-	}
-	if m.Role == RoleTool {
-		content, err := messagesParts(m.Parts)
-		if err != nil {
-			return nil, err
+		var raw []jsontext.Value
+		err := decode(v, &raw)
+		var blocks []either[messagesBlock]
+		for _, b := range raw {
+			blocks = append(blocks, either[messagesBlock]{raw: b})
 		}
-		v, err := json.Marshal(messagesBlock{Type: "tool_result", CallID: own.of(m.CallID), Content: content, Failed: m.Failed})
-		return []jsontext.Value{v}, err
+		return blocks, err
 	}
 	blocks, err := messagesParts(m.Parts)
 	if err != nil {
 		return nil, err
 	}
+	if m.Role == RoleTool {
+		return []either[messagesBlock]{written(messagesBlock{Type: "tool_result", CallID: own.of(m.CallID), Content: blocks, Failed: m.Failed})}, nil
+	}
 	for _, c := range m.Calls {
-		v, err := json.Marshal(messagesBlock{Type: "tool_use", ID: wireID(c.ID), Name: c.Name, Input: c.object()}, lenient())
-		if err != nil {
-			return nil, err
-		}
-		blocks = append(blocks, v)
+		blocks = append(blocks, written(messagesBlock{Type: "tool_use", ID: wireID(c.ID), Name: c.Name, Input: c.object()}))
 	}
 	return blocks, nil
 }
 
-func messagesParts(parts []Part) ([]jsontext.Value, error) {
-	var blocks []jsontext.Value
+func messagesParts(parts []Part) ([]either[messagesBlock], error) {
+	var blocks []either[messagesBlock]
 	for _, p := range parts {
 		b := messagesBlock{}
 		switch p.Kind {
@@ -186,11 +180,7 @@ func messagesParts(parts []Part) ([]jsontext.Value, error) {
 		default:
 			return nil, takesNo(Messages, p.Kind)
 		}
-		v, err := json.Marshal(b, lenient())
-		if err != nil {
-			return nil, err
-		}
-		blocks = append(blocks, v)
+		blocks = append(blocks, written(b))
 	}
 	return blocks, nil
 }

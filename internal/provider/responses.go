@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/base64"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -12,17 +11,17 @@ import (
 type responsesWire struct{}
 
 type responsesRequest struct {
-	Model        string           `json:"model"`
-	Instructions string           `json:"instructions,omitzero"`
-	Input        []jsontext.Value `json:"input"`
-	Tools        []responsesTool  `json:"tools,omitempty"`
-	Choice       jsontext.Value   `json:"tool_choice,omitzero"`
-	Parallel     *bool            `json:"parallel_tool_calls,omitzero"`
-	Text         *responsesText   `json:"text,omitzero"`
-	MaxTokens    int              `json:"max_output_tokens,omitzero"`
-	Stream       bool             `json:"stream,omitzero"`
-	Store        bool             `json:"store"`
-	Include      []string         `json:"include,omitempty"`
+	Model        string                  `json:"model"`
+	Instructions string                  `json:"instructions,omitzero"`
+	Input        []either[responsesItem] `json:"input"`
+	Tools        []responsesTool         `json:"tools,omitempty"`
+	Choice       jsontext.Value          `json:"tool_choice,omitzero"`
+	Parallel     *bool                   `json:"parallel_tool_calls,omitzero"`
+	Text         *responsesText          `json:"text,omitzero"`
+	MaxTokens    int                     `json:"max_output_tokens,omitzero"`
+	Stream       bool                    `json:"stream,omitzero"`
+	Store        bool                    `json:"store"`
+	Include      []string                `json:"include,omitempty"`
 }
 
 type responsesTool struct {
@@ -46,13 +45,13 @@ type responsesFormat struct {
 
 // responsesItem is an item of the input, in the forms that we write.
 type responsesItem struct {
-	Type      string         `json:"type,omitzero"`
-	Role      Role           `json:"role,omitzero"`
-	Content   jsontext.Value `json:"content,omitzero"`
-	CallID    string         `json:"call_id,omitzero"`
-	Name      string         `json:"name,omitzero"`
-	Arguments *string        `json:"arguments,omitzero"`
-	Output    jsontext.Value `json:"output,omitzero"`
+	Type      string                  `json:"type,omitzero"`
+	Role      Role                    `json:"role,omitzero"`
+	Content   either[[]responsesPart] `json:"content,omitzero"`
+	CallID    string                  `json:"call_id,omitzero"`
+	Name      string                  `json:"name,omitzero"`
+	Arguments *string                 `json:"arguments,omitzero"`
+	Output    either[[]responsesPart] `json:"output,omitzero"`
 }
 
 type responsesPart struct {
@@ -65,7 +64,7 @@ type responsesPart struct {
 }
 
 func (responsesWire) pack(e Endpoint, r Request, stream bool) (packed, error) {
-	body := responsesRequest{Model: e.Model, Instructions: r.instruction(), MaxTokens: r.MaxTokens, Stream: stream, Input: []jsontext.Value{}}
+	body := responsesRequest{Model: e.Model, Instructions: r.instruction(), MaxTokens: r.MaxTokens, Stream: stream, Input: []either[responsesItem]{}}
 	if e.KeepThought {
 		body.Include = []string{"reasoning.encrypted_content"}
 	}
@@ -93,7 +92,7 @@ func (responsesWire) pack(e Endpoint, r Request, stream bool) (packed, error) {
 		}
 		body.Input = append(body.Input, items...)
 	}
-	return e.pack(body)
+	return e.pack(r, body)
 }
 
 func (c Choice) responses() jsontext.Value {
@@ -106,61 +105,44 @@ func (c Choice) responses() jsontext.Value {
 	return jsontext.Value(`{"type":"function","name":` + string(quoted(string(c))) + `}`)
 }
 
-func (e Endpoint) responsesItems(m Message, own ids) ([]jsontext.Value, error) {
+func (e Endpoint) responsesItems(m Message, own ids) (items []either[responsesItem], err error) {
 	if v := m.native(e); v != nil {
 		return replayed(v)
 	}
-	var items []responsesItem
+	add := func(i responsesItem) { items = append(items, written(i)) }
 	switch m.Role {
-	case RoleSystem:
-		return nil, nil // in the instructions
+	case RoleSystem: // in the instructions
 	case RoleTool:
-		out, err := responsesOutput(m)
-		if err != nil {
-			return nil, err
-		}
-		items = []responsesItem{{Type: "function_call_output", CallID: own.of(m.CallID), Output: out}}
+		i := responsesItem{Type: "function_call_output", CallID: own.of(m.CallID)}
+		i.Output, err = responsesOutput(m)
+		add(i)
 	case RoleAssistant:
 		if text := m.Text(); text != "" {
-			content, err := json.Marshal([]responsesPart{{Type: "output_text", Text: &text}}, lenient())
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, responsesItem{Type: "message", Role: RoleAssistant, Content: content})
+			add(responsesItem{Type: "message", Role: RoleAssistant, Content: written([]responsesPart{{Type: "output_text", Text: &text}})})
 		}
 		for _, c := range m.Calls {
 			arguments := string(c.object())
-			items = append(items, responsesItem{Type: "function_call", CallID: wireID(c.ID), Name: c.Name, Arguments: &arguments})
+			add(responsesItem{Type: "function_call", CallID: wireID(c.ID), Name: c.Name, Arguments: &arguments})
 		}
 	default:
-		content, err := responsesParts(m.Parts)
-		if err != nil {
-			return nil, err
-		}
-		items = []responsesItem{{Type: "message", Role: RoleUser, Content: content}}
+		i := responsesItem{Type: "message", Role: RoleUser}
+		i.Content, err = responsesParts(m.Parts)
+		add(i)
 	}
-	var list []jsontext.Value
-	for _, i := range items {
-		v, err := json.Marshal(i, lenient())
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	return list, nil
+	return items, err
 }
 
 // responsesOutput is a tool's answer: a text where there is nothing but text.
-func responsesOutput(m Message) (jsontext.Value, error) {
+func responsesOutput(m Message) (either[[]responsesPart], error) {
 	for _, p := range m.Parts {
 		if p.Kind != Text {
 			return responsesParts(m.Parts)
 		}
 	}
-	return quoted(m.Text()), nil
+	return either[[]responsesPart]{raw: quoted(m.Text())}, nil
 }
 
-func responsesParts(parts []Part) (jsontext.Value, error) {
+func responsesParts(parts []Part) (either[[]responsesPart], error) {
 	list := []responsesPart{}
 	for _, p := range parts {
 		switch p.Kind {
@@ -173,20 +155,20 @@ func responsesParts(parts []Part) (jsontext.Value, error) {
 		case Video, File:
 			list = append(list, responsesPart{Type: "input_file", Name: p.fileName(), File: dataURL(p)})
 		default:
-			return nil, takesNo(Responses, p.Kind)
+			return either[[]responsesPart]{}, takesNo(Responses, p.Kind)
 		}
 	}
-	return json.Marshal(list, lenient())
+	return written(list), nil
 }
 
 // replayed are a service's own items, ready to be sent again. What it thought and did not
 // encrypt it does not know any more: nothing was kept there.
-func replayed(v jsontext.Value) ([]jsontext.Value, error) {
+func replayed(v jsontext.Value) ([]either[responsesItem], error) {
 	var items []jsontext.Value
 	if err := decode(v, &items); err != nil {
 		return nil, err
 	}
-	var list []jsontext.Value
+	var list []either[responsesItem]
 	for _, i := range items {
 		var t struct {
 			Type      string `json:"type"`
@@ -195,7 +177,7 @@ func replayed(v jsontext.Value) ([]jsontext.Value, error) {
 		if decode(i, &t) == nil && t.Type == "reasoning" && t.Encrypted == "" {
 			continue
 		}
-		list = append(list, i)
+		list = append(list, either[responsesItem]{raw: i})
 	}
 	return list, nil
 }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -47,31 +48,77 @@ type packed struct {
 	body []byte
 }
 
-// pack encodes a body with the endpoint's extra members.
-func (e Endpoint) pack(body any) (packed, error) {
-	data, err := json.Marshal(body, json.Deterministic(true), lenient())
-	if err != nil {
+// either is a value that we write, or one that stands as JSON already.
+type either[T any] struct {
+	raw   jsontext.Value
+	value T
+}
+
+// MarshalJSONTo writes whichever it is, without a copy of its own: media are large.
+func (e either[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if e.raw != nil {
+		return enc.WriteValue(e.raw)
+	}
+	return json.MarshalEncode(enc, e.value)
+}
+
+func written[T any](v T) either[T] { return either[T]{value: v} }
+
+// pack encodes the body of r with the endpoint's extra members.
+func (e Endpoint) pack(r Request, body any) (packed, error) {
+	cannot := func(err error) (packed, error) {
 		return packed{}, &Fault{Class: BadRequest, Message: "the request cannot be written", Err: err}
 	}
+	var b bytes.Buffer
+	b.Grow(r.size())
+	if err := json.MarshalWrite(&b, body, json.Deterministic(true), lenient()); err != nil {
+		return cannot(err)
+	}
 	if len(e.Extra) == 0 {
-		return packed{"application/json", data}, nil
+		return packed{"application/json", b.Bytes()}, nil
 	}
 	var extra, ours map[string]jsontext.Value
 	if err := json.Unmarshal(e.Extra, &extra); err != nil || extra == nil {
 		return packed{}, &Fault{Class: BadRequest, Message: "extra of the provider is not a JSON object", Err: err}
 	}
-	if err := decode(data, &ours); err != nil {
-		return packed{}, &Fault{Class: BadRequest, Message: "the request cannot be written", Err: err}
+	if err := decode(b.Bytes(), &ours); err != nil {
+		return cannot(err)
 	}
 	delete(extra, "stream") // who reads the answer decides
 	maps.Copy(extra, ours)
-	data, err = json.Marshal(extra, json.Deterministic(true), lenient())
-	return packed{"application/json", data}, err
+	data, err := json.Marshal(extra, json.Deterministic(true), lenient())
+	if err != nil {
+		return cannot(err)
+	}
+	return packed{"application/json", data}, nil
+}
+
+// size is about what the body will have: room made once is not made again and again.
+func (r Request) size() int {
+	n := 4 << 10
+	for _, t := range r.Tools {
+		n += len(t.Schema) + len(t.Doc)
+	}
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			n += base64.StdEncoding.EncodedLen(len(p.Data)) + len(p.Text)*9/8 + 200
+		}
+		if m.Native != nil {
+			n += len(m.Native.JSON)
+		}
+	}
+	return n
 }
 
 // dataURL writes a medium as RFC 2397 has it.
 func dataURL(p Part) string {
-	return "data:" + p.mediaType() + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
+	var b strings.Builder
+	b.Grow(len(p.mediaType()) + 32 + base64.StdEncoding.EncodedLen(len(p.Data)))
+	b.WriteString("data:" + p.mediaType() + ";base64,")
+	w := base64.NewEncoder(base64.StdEncoding, &b)
+	_, _ = w.Write(p.Data) // a builder takes all
+	_ = w.Close()
+	return b.String()
 }
 
 func (p Part) mediaType() string {
