@@ -189,3 +189,21 @@ type brokenLedger struct{ err error }
 
 func (l brokenLedger) Charge(context.Context, provider.Charge) error { return l.err }
 func (l brokenLedger) Settle(context.Context, provider.Charge) error { return l.err }
+
+// TestOnlyTheServiceSendsAKeyToRest: a key that cannot be read, or whatever else stands in
+// the way before anything is sent, rests nowhere.
+func TestOnlyTheServiceSendsAKeyToRest(t *testing.T) {
+	t.Parallel()
+	srv, kept := providertest.New(t), &rests{}
+	h := hop("configured", srv.Endpoint("a", provider.Chat, "m", "k1", "k2"))
+	h.Request = func(context.Context) (provider.Request, error) {
+		return provider.Request{}, &provider.Fault{Class: provider.Auth, Message: "the key is not there"}
+	}
+	local := provider.Hop{Route: "local", Endpoint: provider.Endpoint{Name: "x"}, Local: func(context.Context) (provider.Reply, error) {
+		return provider.Reply{}, &provider.Fault{Class: provider.Quota}
+	}}
+	out, err := provider.Chain{Client: quick(t), Cooldowns: kept}.Run(t.Context(), []provider.Hop{h, local}, nil)
+	if diff := cmp.Diff([]string{"configured:a/m#0 auth", "local:x quota"}, lines(out.Attempts)); diff != "" || err == nil || len(kept.until) != 0 || srv.Dials() != 0 {
+		t.Errorf("%v %s %v", err, diff, kept.until)
+	}
+}

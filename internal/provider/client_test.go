@@ -93,6 +93,9 @@ func TestBounds(t *testing.T) {
 			if n := wrote.Load(); n > 16<<20 || len(f.Message) > 65<<10 {
 				t.Errorf("%s: %d bytes were read, message %d", name, n, len(f.Message))
 			}
+			if name == "many calls" && on != nil && (f.Err == nil || !strings.Contains(f.Err.Error(), "too many pieces")) {
+				t.Errorf("%s: %+v", name, f)
+			}
 			want := provider.EmptyOrUnparsable
 			switch name {
 			case "error":
