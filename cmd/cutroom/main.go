@@ -43,7 +43,7 @@ func run() int {
 	app := &cli.App{
 		Redact:   redact.New(setup.Secrets),
 		Families: tools.Families(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Environ: os.Environ(), Dir: dir, Interrupted: code, MCP: serveMCP,
+		Environ: os.Environ(), Dir: dir, Interrupted: code, MCP: serveMCP, Serve: serve,
 	}
 	return app.Run(ctx, os.Args[1:])
 }

@@ -35,6 +35,8 @@ type App struct {
 	As *cutroom.Principal
 	// MCP serves agents' hosts; nil where this program has no such door.
 	MCP func(context.Context, MCP) error
+	// Serve serves everything over HTTP; nil where this program has no such door.
+	Serve func(context.Context, Serve) error
 	// Interrupted returns the exit code of a call that a signal stopped.
 	Interrupted func() int
 

@@ -329,6 +329,9 @@ func (a *App) restored(ctx context.Context, former audit.Anchor) error {
 	if err != nil {
 		return err
 	}
-	_, err = i.Approvals.RevokeBefore(ctx, a.principal(), now)
+	if _, err = i.Approvals.RevokeBefore(ctx, a.principal(), now); err != nil {
+		return err
+	}
+	_, err = i.Tokens.RevokeAll(ctx, a.principal())
 	return err
 }

@@ -197,7 +197,7 @@ func (a *App) configSchemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of cutroom.yaml, for editors", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := a.Stdout.Write(config.Schema())
+			_, err := a.out.plain.Write(config.Schema()) // nothing of it is anybody's
 			return err
 		},
 	}

@@ -80,12 +80,7 @@ func (a *App) serveMCP(ctx context.Context, m MCP, tokenFile, as string) error {
 		return err
 	}
 	m.Installation, m.In, m.Out, m.Redact, m.Log = i, a.Stdin, a.out.plain, a.Redact, a.log()
-	if m.Patience == 0 {
-		m.Patience = time.Duration(i.Config.MCP.PatienceSeconds) * time.Second
-	}
-	if slices.Equal(m.Toolsets, []string{"default"}) && len(i.Config.MCP.Toolsets) > 0 {
-		m.Toolsets = i.Config.MCP.Toolsets
-	}
+	m.Toolsets, m.Patience = hostChoices(i, m.Toolsets, m.Patience)
 	if m.HTTP != "" {
 		if m.Token, err = a.token(i, tokenFile); err != nil {
 			return err
@@ -93,6 +88,17 @@ func (a *App) serveMCP(ctx context.Context, m MCP, tokenFile, as string) error {
 		m.Ready = func(addr string) { a.remark("serving MCP at http://%s/mcp", addr) }
 	}
 	return a.MCP(ctx, m)
+}
+
+// hostChoices are what a host is served with: what flags say, else the config.
+func hostChoices(i *setup.Installation, toolsets []string, patience time.Duration) ([]string, time.Duration) {
+	if patience == 0 {
+		patience = time.Duration(i.Config.MCP.PatienceSeconds) * time.Second
+	}
+	if slices.Equal(toolsets, []string{"default"}) && len(i.Config.MCP.Toolsets) > 0 {
+		toolsets = i.Config.MCP.Toolsets
+	}
+	return toolsets, patience
 }
 
 // hostPrincipal is who calls through a host: an agent, whatever its name.

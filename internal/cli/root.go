@@ -46,7 +46,7 @@ func (a *App) root() *cobra.Command {
 	a.addTools(root)
 	root.AddCommand(a.toolCommands(), a.applyCommand(), a.edlCommand(), a.lensCommand(), a.contractCommand(), a.provenanceCommand(), a.attestCommand(), a.keysCommand(), a.pruneCommand(), a.keepCommand(), a.operationsCommand(), a.jobsCommand(),
 		a.approveCommand(), a.denyCommand(), a.approvalsCommand(), a.grantsCommand(), a.dbCommand(),
-		a.mcpCommand(), a.installCommand(), a.uninstallCommand(), a.setupCommand(), a.doctorCommand(), a.configCommand(), a.policyCommand(), a.versionCommand(), a.manCommand())
+		a.mcpCommand(), a.serveCommand(), a.tokenCommand(), a.installCommand(), a.uninstallCommand(), a.setupCommand(), a.doctorCommand(), a.configCommand(), a.policyCommand(), a.versionCommand(), a.manCommand())
 	root.SetHelpCommandGroupID(groupProgram)
 	root.SetCompletionCommandGroupID(groupProgram)
 	a.strict(root)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,7 +262,7 @@ func TestTheRepositoryStays(t *testing.T) {
 	n := 0
 	for _, root := range []string{"../../testdata", "../../docs/reference", "../caption", "../evidence", "../ffmpeg", "../tools"} {
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) == ".mp4" || d.Name() == "redact.txtar" { // which is about secrets
+			if err != nil || d.IsDir() || filepath.Ext(path) == ".mp4" || slices.Contains([]string{"redact.txtar", "config.txtar", "token.txtar"}, d.Name()) { // which are about secrets
 				return err
 			}
 			raw, err := os.ReadFile(path)
@@ -269,15 +270,17 @@ func TestTheRepositoryStays(t *testing.T) {
 				return err
 			}
 			n++
+			users := false
 			for i, line := range strings.Split(string(raw), "\n") {
 				if strings.Contains(line, "://") && strings.Contains(line, "@") {
+					users = true
 					continue // addresses with a user, which are meant to be masked
 				}
 				if safe := Text(line); safe != line {
 					t.Errorf("%s:%d: %s", path, i+1, cmp.Diff(line, safe))
 				}
 			}
-			if safe := JSON(raw); json.Valid(raw) && !bytes.Equal(safe, raw) {
+			if safe := JSON(raw); !users && json.Valid(raw) && !bytes.Equal(safe, raw) {
 				t.Errorf("%s: %s", path, cmp.Diff(string(raw), string(safe)))
 			}
 			return nil

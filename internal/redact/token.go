@@ -51,6 +51,7 @@ var shapes = []shape{
 	{"AROA", upper, 16, 0},
 	{"AIDA", upper, 16, 0},
 	{"ABIA", upper, 16, 0},
+	{"cutroom_", upper, 32, 0}, // our own: internal/token
 	{"ghp_", mixed, 30, 0},
 	{"gho_", mixed, 30, 0},
 	{"ghu_", mixed, 30, 0},

@@ -21,6 +21,7 @@ import (
 	"cutroom/internal/provider"
 	"cutroom/internal/redact"
 	"cutroom/internal/stage"
+	"cutroom/internal/token"
 	"cutroom/internal/tool"
 )
 
@@ -55,6 +56,7 @@ type Installation struct {
 	Audit         *audit.Log // as Jobs
 
 	Approvals *approval.Book // as Jobs
+	Tokens    *token.Book    // as Jobs
 
 	settings settings
 	database *database
@@ -203,6 +205,17 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		},
 		Folder: filepath.Join(s.folders.State, "keys"),
 		Life:   time.Duration(s.config.Approvals.LifeMinutes) * time.Minute, Log: o.Log, Now: o.Now,
+		Note: func(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
+			_, err := i.Audit.Append(ctx, tx, e)
+			return err
+		},
+	})
+	i.Tokens = token.New(token.Options{
+		Open: func(ctx context.Context) (*sql.DB, error) {
+			_ = i.Audit.Ready(ctx) // as above
+			return i.database.open(ctx)
+		},
+		Key: key, Now: o.Now,
 		Note: func(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
 			_, err := i.Audit.Append(ctx, tx, e)
 			return err

@@ -25,7 +25,7 @@ import (
 // HTTPOptions say how clients are served over HTTP.
 type HTTPOptions struct {
 	Token          string        // bearer token of every request
-	Open           bool          // no token: for the fixtures of tests only
+	Open           bool          // no token: whoever stands before it has checked one
 	Hosts          []string      // further values of the Host header and of an Origin's host, without port
 	MaxIn          int64         // bytes of a request; 0 is [MaxIn]
 	SessionTimeout time.Duration // idle sessions end; 0 is an hour

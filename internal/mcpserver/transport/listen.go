@@ -28,10 +28,10 @@ func Listen(ctx context.Context, addr string, h http.Handler, ready func(net.Add
 	if err != nil {
 		return cutroom.Errorf(cutroom.Conflict, "%q cannot be listened on", addr).WithCause(err).WithHint("choose another port, or 0 for a free one")
 	}
-	house := &lifetime{ctx: ctx}
+	house := NewLifetime(ctx)
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return context.WithValue(ctx, lifetimeKey{}, house) },
+		BaseContext: func(net.Listener) context.Context { return house.With(ctx) },
 		// It tells of every client that breaks off.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
@@ -51,12 +51,13 @@ func Listen(ctx context.Context, addr string, h http.Handler, ready func(net.Add
 		_ = server.Close() // what did not end by itself
 	}
 	<-ended
-	house.wait(stop)
+	house.Wait(stop)
 	return nil
 }
 
-// lifetime is what sessions end with, and who waits for them.
-type lifetime struct {
+// Lifetime is what sessions end with, and who waits for them. A server of the handlers of
+// [HTTP] that is not [Listen] gives its requests one.
+type Lifetime struct {
 	ctx context.Context
 
 	mu   sync.Mutex
@@ -64,10 +65,18 @@ type lifetime struct {
 	open sync.WaitGroup
 }
 
+// NewLifetime returns one that ends with ctx.
+func NewLifetime(ctx context.Context) *Lifetime { return &Lifetime{ctx: ctx} }
+
 type lifetimeKey struct{}
 
-// wait returns when every session has ended, or ctx is done. None begins any more.
-func (l *lifetime) wait(ctx context.Context) {
+// With is the context of requests whose sessions end with the lifetime.
+func (l *Lifetime) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, lifetimeKey{}, l)
+}
+
+// Wait returns when every session has ended, or ctx is done. None begins any more.
+func (l *Lifetime) Wait(ctx context.Context) {
 	l.mu.Lock()
 	l.over = true
 	l.mu.Unlock()
@@ -85,7 +94,7 @@ func (l *lifetime) wait(ctx context.Context) {
 // belong makes a session end with the server that serves its first request, when that
 // is one of Listen.
 func (s *session) belong(ctx context.Context, drop func(*session)) {
-	l, ok := ctx.Value(lifetimeKey{}).(*lifetime)
+	l, ok := ctx.Value(lifetimeKey{}).(*Lifetime)
 	if !ok {
 		return
 	}
