@@ -101,4 +101,5 @@ type Observation struct {
 	Frame      *cutroom.ArtifactRef
 	Box        *Box
 	Source     string
+	Note       string // who saw it
 }

@@ -38,7 +38,7 @@ func Merge(in Inputs) (events []Event, notes []string) {
 	m.spans(in.Freeze, Visual, stillPicture)
 	for _, v := range in.Visuals {
 		if strings.TrimSpace(v.Text) != "" {
-			m.add(Event{TimestampSeconds: v.At, EndSeconds: v.End, Kind: Visual, Text: v.Text, Confidence: v.Confidence, Frame: v.Frame, Box: v.Box, Source: v.Source})
+			m.add(Event{TimestampSeconds: v.At, EndSeconds: v.End, Kind: Visual, Text: v.Text, Confidence: v.Confidence, Frame: v.Frame, Box: v.Box, Source: v.Source, Note: v.Note})
 		}
 	}
 	SortEvents(m.events)

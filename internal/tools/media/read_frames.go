@@ -228,16 +228,27 @@ func (r *reading) size(f *still) error {
 // Observations are what was seen in frames, for a timeline: each with its frame.
 func (out *ReadOutput) Observations(frames []cutroom.ArtifactRef, source string) []evidence.Observation {
 	var list []evidence.Observation
+	note := "seen by " + out.reader()
 	for _, m := range out.Timeline {
 		i := slices.IndexFunc(frames, func(f cutroom.ArtifactRef) bool { return f.RelativePath == m.Frame })
 		if i < 0 {
 			continue
 		}
-		o := evidence.Observation{At: m.Start, End: m.End, Text: m.Text, Confidence: m.Confidence, Frame: &frames[i], Source: source}
+		o := evidence.Observation{At: m.Start, End: m.End, Text: m.Text, Confidence: m.Confidence, Frame: &frames[i], Source: source, Note: note}
 		if m.Uncertain && o.Confidence != cutroom.NotAssessed {
 			o.Confidence = cutroom.Low
 		}
 		list = append(list, o)
 	}
 	return list
+}
+
+// reader is who saw it: provider and model.
+func (out *ReadOutput) reader() string {
+	for _, a := range out.Meta.Attempts {
+		if a.OK && a.Provider == out.Meta.Provider && a.Model != "" {
+			return a.Provider + " " + a.Model
+		}
+	}
+	return out.Meta.Provider
 }

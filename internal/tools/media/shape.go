@@ -27,6 +27,12 @@ func (w *watching) merge() error {
 	t := r.Output.(*video.SummarizeTimelineOutput)
 	w.events = t.Events
 	w.out.limit(t.Limitations...)
+	if len(w.visuals) > 0 {
+		seen, notes := evidence.Merge(evidence.Inputs{Visuals: w.visuals, Duration: w.length()})
+		w.events = append(w.events, seen...)
+		evidence.SortEvents(w.events)
+		w.out.limit(notes...)
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"cutroom"
 	"cutroom/internal/evidence"
 	"cutroom/internal/ffmpeg"
+	"cutroom/internal/lens"
 	"cutroom/internal/tool"
 	"cutroom/internal/tools/measure"
 	"cutroom/internal/tools/video"
@@ -26,6 +27,7 @@ type watching struct {
 	samples []evidence.Sample
 	full    []cutroom.ArtifactRef // the frames at full size, for reading
 	screens []evidence.Screen
+	visuals []evidence.Observation // of a reader whose answer is not recorded
 	events  []evidence.Event
 	results []cutroom.Ref // what the timeline is merged from
 	source  cutroom.Digest
@@ -311,8 +313,44 @@ func (w *watching) read() error {
 			w.out.reason(reason)
 		}
 	}
-	_, _, err = w.call("video.inspect_frames", video.InspectFramesInput{Frames: w.out.Frames})
+	return w.observe()
+}
+
+// observe has the frames seen by a model, where one may be shown them, and brings what is
+// known of each frame together.
+func (w *watching) observe() error {
+	in := video.InspectFramesInput{Frames: w.out.Frames}
+	if w.mayShow() {
+		r, ok, err := w.call("media.read_frames", ReadFramesInput{Frames: w.out.Frames, Prompt: w.in.Question, Language: w.in.Language, ModelsOnly: true})
+		if err != nil {
+			return err
+		}
+		if ok {
+			o := r.Output.(*ReadOutput)
+			for _, warning := range o.Meta.Warnings {
+				w.out.limit("media.read_frames: " + warning)
+			}
+			if o.Transient() {
+				w.out.transient = true
+				w.visuals = o.Observations(w.out.Frames, "media.read_frames")
+			} else {
+				in.Observations = append(in.Observations, cutroom.Ref{Run: string(r.Run)})
+			}
+		}
+	}
+	r, ok, err := w.call("video.inspect_frames", in)
+	if err == nil && ok && len(in.Observations) > 0 {
+		w.results = append(w.results, cutroom.Ref{Run: string(r.Run)})
+	}
 	return err
+}
+
+// mayShow says whether there is a model that these frames may be shown to.
+func (w *watching) mayShow() bool {
+	readers := w.env.Readers()
+	consent := readers.Consent()
+	list, _ := readers.Offered(w.ctx, lens.Image, consent == lens.Allowed)
+	return slices.ContainsFunc(list, func(x lens.Reader) bool { return x.Local || consent == lens.Allowed })
 }
 
 // tesseract names languages by ISO 639-2 codes, two of them by script.

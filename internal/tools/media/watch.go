@@ -20,10 +20,11 @@ var Watch = tool.Add(Family, tool.Spec[WatchInput, WatchResult]{
 	Kind:        cutroom.Read,
 	Exact:       tool.ContentEquivalent,
 	Revision:    2,
+	Needs:       tool.Needs{Readers: true},
 	Short:       "watch",
 	Pictures:    true,
 	Timeout:     2 * time.Hour,
-	Calls:       []string{"video.probe", "video.transcript", "measure.signals", "video.extract_frames", "video.ocr_frames", "video.inspect_frames", "video.summarize_timeline"},
+	Calls:       []string{"video.probe", "video.transcript", "measure.signals", "video.extract_frames", "video.ocr_frames", "media.read_frames", "video.inspect_frames", "video.summarize_timeline"},
 	Formats:     []string{"mp4", "mov", "m4v", "webm", "mkv", "avi", "mpeg", "mpg", "ts", "gif", "apng", "webp", "mp3", "m4a", "wav", "flac", "ogg", "opus", "vtt", "srt", "txt", "md", "ass", "json"},
 	MaxFrames:   48,
 	Examples: []WatchInput{

@@ -49,7 +49,15 @@ func (in SummarizeTimelineInput) Consults() []string {
 	if len(in.FrameEvidence) > 0 {
 		tools = append(tools, "video.ocr_frames")
 	}
+	if in.observed() {
+		tools = append(tools, "video.inspect_frames")
+	}
 	return tools
+}
+
+// observed says whether somebody is said to have seen something.
+func (in SummarizeTimelineInput) observed() bool {
+	return slices.ContainsFunc(in.FrameEvidence, func(e FrameEvidence) bool { return e.VisualObservation != "" })
 }
 
 // TranscriptSegment is a segment as a caller gives it.
@@ -221,13 +229,14 @@ func (e FrameEvidence) add(m *evidence.Inputs, source string) {
 		m.Screens = append(m.Screens, evidence.Screen{At: at, Frame: &frame, Lines: textLines(e.OCRText), Source: source})
 	}
 	if e.VisualObservation != "" {
-		m.Visuals = append(m.Visuals, evidence.Observation{At: at, Text: e.VisualObservation, Confidence: e.Confidence, Frame: &frame, Source: source})
+		m.Visuals = append(m.Visuals, evidence.Observation{At: at, Text: e.VisualObservation, Confidence: e.Confidence, Frame: &frame, Source: source, Note: e.ObservedBy})
 	}
 }
 
 // frames takes typed frame evidence. The frame itself was verified when it was
 // opened; its text has to be the text that was recorded for it, and an observation
-// counts only from whom the operator trusts, which nobody is yet.
+// counts only where a recorded manifest has it, or from whom the operator trusts, which
+// nobody is yet.
 func (in SummarizeTimelineInput) frames(ctx context.Context, env tool.Env, m *evidence.Inputs) error {
 	if len(in.FrameEvidence) == 0 {
 		return nil
@@ -235,6 +244,12 @@ func (in SummarizeTimelineInput) frames(ctx context.Context, env tool.Env, m *ev
 	recorded, err := env.Recorded(ctx, in.SourceIdentitySHA256, "video.ocr_frames")
 	if err != nil {
 		return err
+	}
+	var seen []tool.Reply
+	if in.observed() {
+		if seen, err = env.Recorded(ctx, in.SourceIdentitySHA256, "video.inspect_frames"); err != nil {
+			return err
+		}
 	}
 	for _, e := range in.FrameEvidence {
 		opened, ok := env.Facts().Artifact(e.Frame)
@@ -247,7 +262,7 @@ func (in SummarizeTimelineInput) frames(ctx context.Context, env tool.Env, m *ev
 			return cutroom.Errorf(cutroom.Denied, "the text given for %q was not read from it by a recorded call", e.Frame.RelativePath).
 				WithHint("give the entries of video.inspect_frames unchanged")
 		}
-		if e.VisualObservation != "" {
+		if e.VisualObservation != "" && !wasSeen(seen, e) {
 			return cutroom.Errorf(cutroom.Denied, "observations count only from a host that the operator named as trusted_host").
 				WithHint("leave visual_observation out")
 		}
@@ -261,6 +276,17 @@ func wasRead(recorded []tool.Reply, e FrameEvidence) bool {
 		o, ok := r.Output.(*OCRFramesOutput)
 		return ok && slices.ContainsFunc(o.Items, func(i OCRItem) bool {
 			return i.Frame.SHA256 == e.Frame.SHA256 && i.Frame.RelativePath == e.Frame.RelativePath && i.Text == e.OCRText
+		})
+	})
+}
+
+// wasSeen says whether a recorded manifest has that observation of the frame: it came from
+// a reader that we called.
+func wasSeen(recorded []tool.Reply, e FrameEvidence) bool {
+	return slices.ContainsFunc(recorded, func(r tool.Reply) bool {
+		o, ok := r.Output.(*InspectFramesOutput)
+		return ok && slices.ContainsFunc(o.Evidence, func(i FrameEvidence) bool {
+			return i.Frame.SHA256 == e.Frame.SHA256 && i.Frame.RelativePath == e.Frame.RelativePath && i.VisualObservation == e.VisualObservation && i.Confidence == e.Confidence && i.ObservedBy == e.ObservedBy
 		})
 	})
 }
