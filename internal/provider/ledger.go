@@ -19,7 +19,7 @@ type Target struct {
 
 // Fingerprint names a key of a service without holding either: 16 hexadecimal digits.
 func Fingerprint(baseURL, key string) string {
-	sum := sha256.Sum256([]byte("cutroom key\x00" + baseURL + "\x00" + key))
+	sum := sha256.Sum256([]byte("fingerprint of a key\x00" + baseURL + "\x00" + key))
 	return hex.EncodeToString(sum[:8])
 }
 
