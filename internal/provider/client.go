@@ -24,7 +24,7 @@ type Options struct {
 	Connect   time.Duration // to open a connection, TLS included; 0: 10 s
 	Header    time.Duration // from the end of the request to the beginning of the answer; 0: 5 min, for models think
 	Idle      time.Duration // between two pieces of an answer; 0: 2 min
-	MaxAnswer int           // bytes of an answer, all events together; 0: 32 MiB
+	MaxAnswer int           // bytes of an answer, all events together; 0: 8 MiB
 	Now       func() time.Time
 }
 
@@ -44,7 +44,7 @@ func New(o Options) *Client {
 	}
 	o.Connect, o.Header, o.Idle = orElse(o.Connect, 10*time.Second), orElse(o.Header, 5*time.Minute), orElse(o.Idle, 2*time.Minute)
 	if o.MaxAnswer == 0 {
-		o.MaxAnswer = 32 << 20
+		o.MaxAnswer = 8 << 20
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -99,6 +99,9 @@ type Answer struct {
 func (c *Client) Do(ctx context.Context, e Endpoint, key string, raw Raw) (*Answer, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
+	}
+	if key = strings.TrimSpace(key); strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return nil, faultf(Auth, "the key holds characters that no header can carry")
 	}
 	inner, cancel := context.WithCancelCause(ctx)
 	clock := time.AfterFunc(c.limits.Header, func() { cancel(errSlow) })

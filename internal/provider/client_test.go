@@ -3,8 +3,11 @@ package provider_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -294,5 +297,62 @@ func TestTranscription(t *testing.T) {
 	_, err := client.Complete(t.Context(), srv.Endpoint("a", provider.Transcription, "", "k"), "k", asked(provider.Part{Kind: provider.Audio, Data: []byte("x")}), nil)
 	if f := faultOf(t, err); f.Class != provider.Quota {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestTLS: over HTTP/2 as over HTTP/1.1, with the roots that the caller gives; who cannot
+// prove who he is gets nothing, the key least of all.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	for _, two := range []bool{false, true} {
+		inner, reached := providertest.New(t), atomic.Int64{}
+		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			reached.Add(1)
+			if r.ProtoMajor == 2 != two {
+				t.Errorf("%s", r.Proto)
+			}
+			inner.ServeHTTP(w, r)
+		}))
+		srv.EnableHTTP2 = two
+		srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+		srv.StartTLS()
+		t.Cleanup(srv.Close)
+		roots := x509.NewCertPool()
+		roots.AddCert(srv.Certificate())
+		client := provider.New(provider.Options{TLS: &tls.Config{RootCAs: roots}})
+		t.Cleanup(client.Close)
+		for _, w := range wires() {
+			var g gathered
+			r, err := client.Complete(t.Context(), provider.Endpoint{Name: "a", Wire: w, BaseURL: srv.URL, Model: "m"}, "k", asked(), g.add)
+			if err != nil || r.Message.Text() != "ok" || g.text != "ok" {
+				t.Errorf("%s: %+v, %v", w, r, err)
+			}
+		}
+		before := reached.Load()
+		stranger := provider.New(provider.Options{})
+		t.Cleanup(stranger.Close)
+		_, err := stranger.Complete(t.Context(), provider.Endpoint{Name: "a", BaseURL: srv.URL, Model: "m"}, "k", asked(), nil)
+		if f := faultOf(t, err); f.Class != provider.Unavailable || !strings.Contains(f.Message, "certificate") || f.Sent != 0 || reached.Load() != before {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestKeys: a key is trimmed of what files end in; one that a header cannot carry is said
+// to be wrong before anything is dialled.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	srv := providertest.New(t)
+	client := provider.New(provider.Options{})
+	defer client.Close()
+	e := srv.Endpoint("a", provider.Chat, "m")
+	for _, key := range []string{"a\r\nX-Evil: 1", "a\x00b"} {
+		_, err := client.Complete(t.Context(), e, key, asked(), nil)
+		if f := faultOf(t, err); f.Class != provider.Auth || srv.Dials() != 0 {
+			t.Errorf("%q: %+v, %d connections", key, f, srv.Dials())
+		}
+	}
+	if _, err := client.Complete(t.Context(), e, " k1\r\n", asked(), nil); err != nil || srv.Requests()[0].Key != "k1" {
+		t.Errorf("%v, %+v", err, srv.Requests())
 	}
 }

@@ -177,7 +177,7 @@ func (g *messagesGather) begin(v messagesEvent) error {
 	b := &messagesPiece{members: v.Block, texts: map[string]*strings.Builder{}, call: -1}
 	for _, name := range []string{"text", "thinking", "signature"} {
 		if v := b.members[name]; v.Kind() == '"' {
-			b.grow(name, textOf(v))
+			grow(b.texts, name, "", textOf(v))
 		}
 	}
 	g.blocks[v.Index] = b
@@ -194,23 +194,16 @@ func (g *messagesGather) begin(v messagesEvent) error {
 	return nil
 }
 
-func (b *messagesPiece) grow(name, text string) {
-	if b.texts[name] == nil {
-		b.texts[name] = &strings.Builder{}
-	}
-	b.texts[name].WriteString(text)
-}
-
 func (g *messagesGather) piece(b *messagesPiece, v messagesEvent) {
 	switch d := v.Delta; d.Type {
 	case "text_delta":
-		b.grow("text", d.Text)
+		grow(b.texts, "text", "", d.Text)
 		g.on(Delta{Text: d.Text})
 	case "thinking_delta":
-		b.grow("thinking", d.Thinking)
+		grow(b.texts, "thinking", "", d.Thinking)
 		g.on(Delta{Thinking: d.Thinking})
 	case "signature_delta":
-		b.grow("signature", d.Signature)
+		grow(b.texts, "signature", "", d.Signature)
 	case "input_json_delta":
 		b.input.WriteString(d.Partial)
 		if b.call >= 0 && d.Partial != "" {
