@@ -4,6 +4,9 @@ import "strings"
 
 const longestUserinfo = 2048
 
+// nobody stands for a name where we say how an address is written.
+const nobody = "USER"
+
 // addressAt is what is secret in an address whose scheme ends at i, from the given place
 // on: what stands before its @, then the key of a stream.
 func addressAt(s string, i, from int) (span, bool) {
@@ -11,7 +14,7 @@ func addressAt(s string, i, from int) (span, bool) {
 		return span{}, false
 	}
 	f, ok := userinfo(s, i, from)
-	if ok && !isMask(s[f.from:f.to]) {
+	if ok && !isMask(s[f.from:f.to]) && s[f.from:f.to] != nobody {
 		return f, true
 	}
 	return streamKey(s, i, from)

@@ -64,6 +64,9 @@ func formAt(s string, i int, words *wordIndex) (span, bool) {
 		if f, ok := privateKey(s, i); ok {
 			return f, true
 		}
+		if f, ok := curlUser(s, i); ok {
+			return f, true
+		}
 		return flagAt(s, i)
 	case '/':
 		if f, ok := announce(s, i); ok {

@@ -26,7 +26,7 @@ func hostile() *rapid.Generator[string] {
 		rapid.SampledFrom([]string{
 			"password", "token", "=", ":", ": ", "\"", "'", "\\\"", "\\", "://", "@", "?", "&", "sig=", "Authorization: Bearer ", "Cookie: ", "a=b; ",
 			"ghp_", "AKIA", "sk-", "eyJ", ".", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\n", " ", "…", "[redacted]", "***", "**", "[redacted",
-			"known-secret-value", "known-sec", "kn\\u006fwn-secret-value", "known%2Dsecret-value", "known&#45;secret", "&amp;", "%25", "KNOWN-", "[", "]", ":=", "postgres://", "rtmp://", "/", "none", "123456", "%3D", "%26", "--token ", "<secret>", "</secret>", "basic ", "/announce/", "{", "}", "=>", ",", ";", "é", "\u2028", "\x00",
+			"known-secret-value", "known-sec", "kn\\u006fwn-secret-value", "known%2Dsecret-value", "known&#45;secret", "&amp;", "%25", "KNOWN-", "[", "]", ":=", "postgres://", "rtmp://", "/", "none", "123456", "%3D", "%26", "--token ", "<secret>", "</secret>", "basic ", "curl -u ", "密码：", "пароль=", "cGFzc3dvcmQ9aHVudGVyMjJzZWNyZXQ=", "/announce/", "{", "}", "=>", ",", ";", "é", "\u2028", "\x00",
 		}),
 		rapid.StringMatching(`[A-Za-z0-9_]{1,40}`),
 		rapid.String(),

@@ -95,6 +95,9 @@ func (r *Redactor) Error(err error) error {
 // spans returns what is to be masked in s, in order and apart from each other.
 func (r *Redactor) spans(s string) []span {
 	found := forms(s)
+	if inside := wrapped(s); len(inside) > 0 {
+		found = merge(append(found, inside...))
+	}
 	if r == nil {
 		return found
 	}

@@ -52,6 +52,16 @@ func TestForms(t *testing.T) {
 		{"-f flv rtmp://a.example/live2/abcd-efgh-1234-5678 -y", "-f flv rtmp://a.example/live2/" + m + " -y"},
 		{"rtmps://u:hunter22pw@a.example:443/app/live_12_aBcDeF?x=1", "rtmps://" + m + "@a.example:443/app/" + m + "?x=1"},
 		{"sk-abcdefghijklmnop1234567890 sk-ant-api03-aB-cD3_eF4gH5-iJ", m + " " + m},
+		{"x cGFzc3dvcmQ9Z2hwX2FCM2RFNWdIN2pLOW1OMXBRM3NUNXZXN3laOWJDMWRFM2ZHNQ== y", "x " + m + " y"},
+		{"client-key-data: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSUUKLS0tLS1FTkQgUFJJVkFURSBLRVktLS0tLQo=", "client-key-data: " + m},
+		{`{"conf":"eyJwYXNzd29yZCI6ImNvcnJlY3QgaG9yc2UiLCJ4Ijoiw7_DvyJ9"}`, `{"conf":"` + m + `"}`},
+		{"postgres://USER:hunter22@db.local/x", "postgres://" + m + "@db.local/x"},
+		{"curl -u bob:hunter22 https://x.org", "curl -u " + m + " https://x.org"},
+		{"curl -s --user 'bob:correct horse' x", "curl -s --user '" + m + "' x"},
+		{"$ curl --proxy-user=bob:hunter22 x", "$ curl --proxy-user=" + m + " x"},
+		{"密码：hunter22secret，然后", "密码：" + m + "，然后"},
+		{"Пароль: hunter22secret", "Пароль: " + m},
+		{`"パスワード": "correct horse"`, `"パスワード": "` + m + `"`},
 		{`"passwd" => "abcdefghijkl"`, `"passwd" => "` + m + `"`},
 	} {
 		if got := Text(tt.in); got != tt.want {
@@ -74,6 +84,8 @@ func TestWhatStays(t *testing.T) {
 		"the bearer token is the first line of /home/x/.local/state/cutroom/keys/http.token", "--token-file /etc/token", "Pass: 12 of 14",
 		"pass=1:seed=7", "x264-params pass=2", "auth=none", "secret=true", "apiKey=null", "password=required", `"token": "optional"`, "highpass=f=200",
 		"sk-learn-based-classifier-2", "http://127.0.0.1:8080/@user/x", "https://x.org/@user:name/y@z", "http://[::1]:80/@x", "rtmp://localhost/live/stream", "rtmp://localhost/live", "a := b", "token := strings.TrimRight(s[:n], `,`)", "<tokens n=\"2\">many words</tokens>", "<password/>x<b>",
+		"TG9yZW0gaXBzdW0gZG9sb3Igc2l0IGFtZXQsIGNvbnNlY3RldHVy", "aVZCT1J3MEtHZ29BQUFBTlNVaEVVZ0FBQUFFQUFBQUI=", "docker run -u 1000:1000 x", "curl x | tar -u a:b", "curl -u $USER:$PASS x",
+		"postgres://USER@HOST:PORT/NAME", "密码：请输入", "пароль: забыт", "他说密码是秘密", "curl --user bob x",
 		`{"password": 12}`, "password=***", "password=" + Mask, "Authorization: Bearer " + Mask, "https://" + Mask + "@x.org/?token=" + Mask,
 		strings.Repeat("/9j/4AAQSkZJRgABAQAAAQABAAD/AKIAABCDEFGHIJKLMNOPghp/", 40),
 	} {

@@ -246,6 +246,9 @@ var index = sync.OnceValue(func() *wordIndex {
 	}
 	x.add(word{"bearer ", true, bearer})
 	x.add(word{"basic ", true, basic})
+	for _, text := range keyWords {
+		x.add(keyWord(text))
+	}
 	for _, c := range "=:>%-/&" {
 		x.first[c] = ruleFirst
 	}
