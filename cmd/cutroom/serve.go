@@ -34,7 +34,7 @@ func serve(ctx context.Context, o cli.Serve) error {
 		}
 	}
 	i.Jobs.Serve = true
-	hosts := newHosts(o)
+	hosts := newHosts(ctx, o)
 	if _, err := hosts.of(cutroom.Agent); err != nil { // a toolset that does not exist
 		return err
 	}
@@ -90,16 +90,18 @@ func verify(o cli.Serve) func(context.Context, string, string) (cutroom.Principa
 // made differ.
 type hosts struct {
 	cli.Serve
+	ctx context.Context // of the server
 
 	mu   sync.Mutex
 	open map[cutroom.Principal]http.Handler
 }
 
-func newHosts(o cli.Serve) *hosts {
-	return &hosts{Serve: o, open: map[cutroom.Principal]http.Handler{}}
+func newHosts(ctx context.Context, o cli.Serve) *hosts {
+	return &hosts{Serve: o, ctx: ctx, open: map[cutroom.Principal]http.Handler{}}
 }
 
-// ServeHTTP serves a request of whoever holds its token.
+// ServeHTTP serves a request of whoever holds its token. It ends when the server is told
+// to stop: a host may listen for as long as it likes, and calls are handed back.
 func (h *hosts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, err := h.of(httpapi.Holder(r))
 	if err != nil {
@@ -107,7 +109,10 @@ func (h *hosts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the tools cannot be served", http.StatusInternalServerError)
 		return
 	}
-	s.ServeHTTP(w, r)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(h.ctx, cancel)()
+	s.ServeHTTP(w, r.WithContext(ctx))
 }
 
 func (h *hosts) of(who cutroom.Principal) (http.Handler, error) {

@@ -36,7 +36,14 @@ type served struct {
 
 var servingAt = regexp.MustCompile(`serving (https?://\S+) `)
 
-// serve starts the server and waits until it says where it is.
+// bare is an installation with a home of its own in which nothing is set up: the server
+// needs no program.
+func bare(t *testing.T) *installation {
+	t.Helper()
+	return &installation{bin: install(t).bin, home: filepath.Join(t.TempDir(), "home")}
+}
+
+// serveHTTP starts the server and waits until it says where it is.
 func (i *installation) serveHTTP(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
 	s := &served{cmd: exec.CommandContext(t.Context(), i.bin, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
@@ -113,8 +120,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 // is revoked or the server stops.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	testenv.Needs(t, "ffprobe")
-	i := install(t).own(t, os.Getenv("PATH"))
+	i := bare(t)
 	dir := t.TempDir()
 	config := filepath.Join(i.home, "config", "cutroom.yaml")
 	err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte("principals:\n  - {name: narrow, tools: [measure.probe]}\n"), 0o600))
@@ -196,7 +202,13 @@ func TestServe(t *testing.T) {
 	if _, err := list(narrow); err != nil {
 		t.Errorf("another token is gone, too: %v", err)
 	}
+	// Somebody listens, by both kinds of the protocol, when the server is told to stop.
+	listens(t, s.address, narrow)
+	began := time.Now()
 	said := s.stop(t)
+	if took := time.Since(began); took > 9*time.Second {
+		t.Errorf("the server waited %v for who listens", took)
+	}
 	for _, secret := range []string{plain, narrow} {
 		if strings.Contains(said, secret) {
 			t.Errorf("a token was said: %s", said)
@@ -206,6 +218,47 @@ func TestServe(t *testing.T) {
 	if found := grep(t, i.home, []byte(plain)); len(found) > 0 {
 		t.Errorf("the token stands in %v", found)
 	}
+}
+
+// listens opens streams that end with the server alone.
+func listens(t *testing.T, address, token string) {
+	t.Helper()
+	client := &http.Client{Transport: withToken{http.DefaultTransport, token}}
+	c := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
+	session, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: address + "/mcp", HTTPClient: client, MaxRetries: -1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	open := func(method, version, sessionID, body string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), method, address+"/mcp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Content-Type", "application/json")
+		for name, value := range map[string]string{"Mcp-Protocol-Version": version, "Mcp-Session-Id": sessionID} {
+			if value != "" {
+				req.Header.Set(name, value)
+			}
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { res.Body.Close() })
+		if res.StatusCode != http.StatusOK {
+			text, _ := io.ReadAll(res.Body)
+			t.Fatalf("%s: %d %s", method, res.StatusCode, text)
+		}
+		return res
+	}
+	res := open("POST", "", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`)
+	id := res.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		t.Fatal("no session")
+	}
+	open("GET", "2025-06-18", id, "")
 }
 
 // grep lists the files beneath a folder that hold a text.
@@ -233,7 +286,7 @@ func grep(t *testing.T, folder string, text []byte) []string {
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
 	testenv.Needs(t, "openssl")
-	i := install(t).own(t, os.Getenv("PATH"))
+	i := bare(t)
 	dir := t.TempDir()
 	make := exec.CommandContext(t.Context(), "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out", "cert.pem")
 	make.Dir = dir
@@ -278,7 +331,7 @@ func TestServeTLS(t *testing.T) {
 // TestServeSeesChanges: a broken edit is said once and changes nothing.
 func TestServeSeesChanges(t *testing.T) {
 	t.Parallel()
-	i := install(t).own(t, os.Getenv("PATH"))
+	i := bare(t)
 	dir := t.TempDir()
 	token, _ := i.makeToken(t, dir, "--scope", "gateway")
 	s := i.serveHTTP(t, dir)

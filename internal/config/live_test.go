@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // home is a user's file and a workspace's, a clock that stands still, and what a live
@@ -232,5 +234,64 @@ func BenchmarkLive(b *testing.B) {
 	}
 	for b.Loop() {
 		l.Get()
+	}
+}
+
+// TestEveryLensKeyIsLive: each key of lens and models, set as the command sets it, is
+// what the next who asks gets.
+func TestEveryLensKeyIsLive(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.write(h.user, wholeLens)
+	l := h.live()
+	changed := map[string]string{
+		"lens.models.image": "auto", "lens.models.audio": "here/local/vl", "lens.models.video": "", "lens.providers.openai.apiKey": "env:OTHER", "lens.providers.openai.baseUrl": "https://other.example.com/v1",
+		"lens.asr.command": "other {input}", "lens.asr.endpoints": "[]", "models": "[{id: gpt-5, provider: openai, modalities: [text]}]",
+		"lens.limits.video.reencode_bytes": "7", "lens.budget.bytes_per_call": "999", "lens.budget.bytes_per_day": "998", "lens.budget.cost_per_call": "0.5", "lens.budget.cost_per_day": "0.75",
+	}
+	for _, k := range Reference() {
+		if !strings.HasPrefix(k.Name, "lens.") && k.Name != "models" || strings.Contains(k.Name, "[]") {
+			continue
+		}
+		value, ok := changed[k.Name]
+		switch {
+		case ok:
+		case k.Default == "false":
+			value = "true"
+			if before, err := At([]byte(wholeLens), k.Name); err == nil && string(before) == "true" {
+				value = "false"
+			}
+		case strings.HasSuffix(k.Name, "overlap_seconds"):
+			value = "3"
+		case strings.HasPrefix(k.Name, "lens.limits.") || k.Name == "lens.cooldownMs":
+			value = "4"
+			if strings.Contains(k.Name, "segment") {
+				value = "123"
+			}
+		default:
+			value = "something-else"
+		}
+		text, err := Set([]byte(wholeLens), k.Name, value)
+		if err != nil {
+			t.Errorf("%s: %v", k.Name, err)
+			continue
+		}
+		if k.Name == "models" { // nobody may name what is gone
+			if text, err = Set(text, "lens.models.image", "auto"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := l.Get().Config
+		h.write(h.user, string(text))
+		if after := l.Get().Config; cmp.Equal(before.Lens, after.Lens) && cmp.Equal(before.Models, after.Models) {
+			t.Errorf("%s: %q changes nothing; warned of %q", k.Name, value, h.warned)
+		}
+		h.write(h.user, wholeLens)
+		if back := l.Get().Config; !cmp.Equal(before, back) {
+			t.Errorf("%s: %s", k.Name, cmp.Diff(before, back))
+		}
+	}
+	if len(h.warned) > 0 {
+		t.Errorf("warned of %q", h.warned)
 	}
 }
