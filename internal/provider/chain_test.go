@@ -87,10 +87,10 @@ func lines(list []provider.Attempt) (all []string) {
 	return all
 }
 
-// quick is a client whose patience is short.
-func quick(t *testing.T) *provider.Client {
+// client is one until the test ends.
+func client(t *testing.T) *provider.Client {
 	t.Helper()
-	c := provider.New(provider.Options{Header: 300 * time.Millisecond, Idle: 300 * time.Millisecond})
+	c := provider.New(provider.Options{})
 	t.Cleanup(c.Close)
 	return c
 }
@@ -110,8 +110,11 @@ func TestFaultMatrix(t *testing.T) {
 					t.Parallel()
 					bad, good := providertest.New(t, f.Step), providertest.New(t, providertest.Say("a cat"))
 					kept := &rests{}
-					c := provider.Chain{Client: quick(t), Cooldowns: kept, Now: func() time.Time { return now }}
+					c := provider.Chain{Client: client(t), Cooldowns: kept, Now: func() time.Time { return now }}
 					hops := []provider.Hop{hop("multimodal", bad.Endpoint("one", w, "m", "k1", "k2")), hop("configured", good.Endpoint("two", w, "n", "k3"))}
+					if f.Class == provider.TimedOut {
+						hops[0].Timeout = 200 * time.Millisecond
+					}
 					var g gathered
 					var on func(provider.Delta)
 					if stream {
@@ -167,7 +170,7 @@ func TestOrder(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	kept := &rests{}
 	one, two := providertest.New(t), providertest.New(t)
-	c := provider.Chain{Client: quick(t), Cooldowns: kept, Cool: time.Minute, Now: func() time.Time { return now }}
+	c := provider.Chain{Client: client(t), Cooldowns: kept, Cool: time.Minute, Now: func() time.Time { return now }}
 	hops := []provider.Hop{hop("registered", one.Endpoint("a", provider.Chat, "m", "k1", "k2")), hop("configured", two.Endpoint("b", provider.Chat, "n", "k3"))}
 	limited, broken, fine := providertest.Fail(429, "slow down"), providertest.Fail(500, "broken"), providertest.Say("a cat")
 	for i, step := range []struct {
@@ -227,7 +230,7 @@ func TestRestsWithinARun(t *testing.T) {
 	t.Parallel()
 	srv, other := providertest.New(t, providertest.Fail(429, "slow down"), providertest.Say("a cat")), providertest.New(t, providertest.Fail(503, "no"))
 	e := srv.Endpoint("a", provider.Chat, "m", "k")
-	c := provider.Chain{Client: quick(t)}
+	c := provider.Chain{Client: client(t)}
 	out, err := c.Run(t.Context(), []provider.Hop{hop("registered", e), hop("configured", e), hop("configured", other.Endpoint("b", provider.Chat, "m", "k"))}, nil)
 	want := []string{"registered:a/m rate_limited", "configured:b/m unavailable", "configured:a/m ok cooled"}
 	if diff := cmp.Diff(want, lines(out.Attempts)); diff != "" || err != nil {
@@ -267,7 +270,7 @@ func TestShrink(t *testing.T) {
 		local := provider.Hop{Route: "local", Endpoint: provider.Endpoint{Name: "x"}, Local: func(context.Context) (provider.Reply, error) {
 			return provider.Reply{Message: provider.Message{Parts: []provider.Part{provider.TextPart("metadata")}}}, nil
 		}}
-		out, err := provider.Chain{Client: quick(t)}.Run(t.Context(), []provider.Hop{h, local}, nil)
+		out, err := provider.Chain{Client: client(t)}.Run(t.Context(), []provider.Hop{h, local}, nil)
 		if diff := cmp.Diff(c.want, lines(out.Attempts)); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", c.name, err, diff)
 		}
@@ -285,7 +288,7 @@ func TestShrinkFails(t *testing.T) {
 	h.Shrink = func(context.Context, provider.Request) (provider.Request, error) {
 		return provider.Request{}, cutroom.Errorf(cutroom.MissingDependency, "ffmpeg is not there")
 	}
-	out, err := provider.Chain{Client: quick(t)}.Run(t.Context(), []provider.Hop{h}, nil)
+	out, err := provider.Chain{Client: client(t)}.Run(t.Context(), []provider.Hop{h}, nil)
 	if diff := cmp.Diff([]string{"configured:a/m bad_request", "configured:a/m unavailable"}, lines(out.Attempts)); diff != "" || err == nil || out.Attempts[1].Message != "ffmpeg is not there" {
 		t.Errorf("%v %s %+v", err, diff, out.Attempts)
 	}
@@ -323,7 +326,7 @@ func TestAccept(t *testing.T) {
 			r.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], got.Message, provider.Message{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart("again: " + why.Error())}})
 			return r
 		}
-		out, _ := provider.Chain{Client: quick(t)}.Run(t.Context(), []provider.Hop{h}, nil)
+		out, _ := provider.Chain{Client: client(t)}.Run(t.Context(), []provider.Hop{h}, nil)
 		if diff := cmp.Diff(c.want, lines(out.Attempts)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}

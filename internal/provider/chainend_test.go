@@ -27,6 +27,7 @@ func TestAllFail(t *testing.T) {
 	}
 	broken, locked, large := of("broken", providertest.Fail(500, "x")), of("locked", providertest.Fail(401, "x")), of("large", providertest.Fail(400, "maximum context length"))
 	slow := of("slow", providertest.Step{Hang: true})
+	slow.Timeout = 100 * time.Millisecond
 	for _, c := range []struct {
 		name string
 		hops []provider.Hop
@@ -41,7 +42,7 @@ func TestAllFail(t *testing.T) {
 		{"large", []provider.Hop{large}, cutroom.Limit, "no provider answered: configured:large context_overflow"},
 		{"mixed", []provider.Hop{large, locked}, cutroom.Unavailable, "no provider answered: configured:large context_overflow, configured:locked auth"},
 	} {
-		out, err := provider.Chain{Client: quick(t)}.Run(t.Context(), c.hops, nil)
+		out, err := provider.Chain{Client: client(t)}.Run(t.Context(), c.hops, nil)
 		failed, ok := errors.AsType[*provider.Failed](err)
 		if !ok || out.Hop != -1 || !cmp.Equal(failed.Attempts, out.Attempts) {
 			t.Fatalf("%s: %v", c.name, err)
@@ -113,7 +114,7 @@ func TestLedger(t *testing.T) {
 		t.Fatalf("%+v, %v", want, err)
 	}
 	book := &provider.Budget{MaxBytes: 3 * want.Bytes}
-	c := provider.Chain{Client: quick(t), Ledger: book}
+	c := provider.Chain{Client: client(t), Ledger: book}
 	run := func(attempts ...string) provider.Outcome {
 		t.Helper()
 		out, _ := c.Run(t.Context(), []provider.Hop{h}, nil)
@@ -154,11 +155,11 @@ func TestNothingWasSent(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("refused")
 	dials := 0
-	client := provider.New(provider.Options{Dial: func(context.Context, string, string) (net.Conn, error) { dials++; return nil, refused }})
-	defer client.Close()
+	nobody := provider.New(provider.Options{Dial: func(context.Context, string, string) (net.Conn, error) { dials++; return nil, refused }})
+	defer nobody.Close()
 	book := &provider.Budget{MaxBytes: 1 << 20}
 	e := provider.Endpoint{Name: "a", BaseURL: "http://192.0.2.1/v1", Model: "m", Keys: []string{"k"}, Price: provider.Price{Input: 1, Output: 1}}
-	out, err := provider.Chain{Client: client, Ledger: book}.Run(t.Context(), []provider.Hop{hop("configured", e)}, nil)
+	out, err := provider.Chain{Client: nobody, Ledger: book}.Run(t.Context(), []provider.Hop{hop("configured", e)}, nil)
 	if err == nil || dials != 1 || out.Attempts[0].BytesSent != 0 || out.Attempts[0].Class != provider.Unavailable || book.Spent() != (provider.Charge{}) {
 		t.Errorf("%v, %d dials, %+v, %+v", err, dials, out.Attempts, book.Spent())
 	}
@@ -173,7 +174,7 @@ func TestBrokenStore(t *testing.T) {
 	srv.ForKey("k2", providertest.Say("a cat"))
 	h := hop("configured", srv.Endpoint("a", provider.Chat, "m", "k1", "k2"))
 	gone := cutroom.Errorf(cutroom.Unavailable, "the database is gone")
-	c := provider.Chain{Client: quick(t), Cooldowns: &rests{fail: gone}}
+	c := provider.Chain{Client: client(t), Cooldowns: &rests{fail: gone}}
 	out, err := c.Run(t.Context(), []provider.Hop{h}, nil)
 	if err != nil || len(out.Warnings) != 3 || !strings.Contains(out.Warnings[0], "the database is gone") {
 		t.Errorf("%v, %q", err, out.Warnings)
@@ -202,7 +203,7 @@ func TestOnlyTheServiceSendsAKeyToRest(t *testing.T) {
 	local := provider.Hop{Route: "local", Endpoint: provider.Endpoint{Name: "x"}, Local: func(context.Context) (provider.Reply, error) {
 		return provider.Reply{}, &provider.Fault{Class: provider.Quota}
 	}}
-	out, err := provider.Chain{Client: quick(t), Cooldowns: kept}.Run(t.Context(), []provider.Hop{h, local}, nil)
+	out, err := provider.Chain{Client: client(t), Cooldowns: kept}.Run(t.Context(), []provider.Hop{h, local}, nil)
 	if diff := cmp.Diff([]string{"configured:a/m#0 auth", "local:x quota"}, lines(out.Attempts)); diff != "" || err == nil || len(kept.until) != 0 || srv.Dials() != 0 {
 		t.Errorf("%v %s %v", err, diff, kept.until)
 	}

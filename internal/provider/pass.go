@@ -48,10 +48,11 @@ func (c Chain) Pass(ctx context.Context, e Endpoint, raw Raw) (*Answer, error) {
 	return nil, &Fault{Class: Unavailable} // there is always one turn
 }
 
-// maskKeys keeps the length, which the service may have stated.
+// maskKeys keeps the length, which the service may have stated. What stands for a key
+// where a service takes none, in a letter or three, is left alone: it is part of any text.
 func maskKeys(text []byte, keys []string) []byte {
 	for _, k := range keys {
-		if k != "" {
+		if len(k) > 3 {
 			text = bytes.ReplaceAll(text, []byte(k), bytes.Repeat([]byte("*"), len(k)))
 		}
 	}
