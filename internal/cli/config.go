@@ -160,6 +160,9 @@ func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 
 func (a *App) setConfig(ctx context.Context, key string, value *string) error {
 	c, err := setup.SetConfig(ctx, a.Dir, a.flags.root, a.principal(), key, value)
+	if err != nil && a.principal().Role == cutroom.RoleAgent {
+		return a.refused(ctx, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (a *App) tokenCreateCommand() *cobra.Command {
 }
 
 func (a *App) createToken(ctx context.Context, t token.Token, as string, life time.Duration) error {
-	if err := a.operatorOnly("makes tokens"); err != nil {
+	if err := a.operatorOnly(ctx, "makes tokens"); err != nil {
 		return err
 	}
 	i, err := a.open(ctx)
@@ -82,12 +82,12 @@ func (a *App) createToken(ctx context.Context, t token.Token, as string, life ti
 	return err
 }
 
-// operatorOnly refuses agents before anything is opened.
-func (a *App) operatorOnly(does string) error {
+// operatorOnly refuses agents, and writes down that one tried.
+func (a *App) operatorOnly(ctx context.Context, does string) error {
 	if a.principal().Role == cutroom.RoleOperator {
 		return nil
 	}
-	return cutroom.Errorf(cutroom.Denied, "only the operator %s", does).WithHint("ask the operator to run the command in a terminal of their own")
+	return a.refused(ctx, cutroom.Errorf(cutroom.Denied, "only the operator %s", does).WithHint("ask the operator to run the command in a terminal of their own"))
 }
 
 // tokenRow is a token as it is listed.
@@ -109,7 +109,7 @@ func (a *App) tokenListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tokens that open doors now", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.operatorOnly("sees the tokens"); err != nil {
+			if err := a.operatorOnly(cmd.Context(), "sees the tokens"); err != nil {
 				return err
 			}
 			i, err := a.open(cmd.Context())
@@ -162,7 +162,7 @@ func (a *App) tokenRevokeCommand() *cobra.Command {
 			if all == (len(args) == 1) {
 				return usagef("name one token, or use --all").withHint("`cutroom token list` shows them")
 			}
-			if err := a.operatorOnly("revokes tokens"); err != nil {
+			if err := a.operatorOnly(cmd.Context(), "revokes tokens"); err != nil {
 				return err
 			}
 			return a.revokeTokens(cmd.Context(), args)

@@ -172,6 +172,8 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte(wholeRule))
 	f.Add([]byte("policy: {rules: [{effect: deny, where: [{at: /a/*, in: [1, x]}]}]}"))
 	f.Add([]byte("a: &a [*a]"))
+	f.Add([]byte(wholeLens))
+	f.Add([]byte("lens: {asr: {endpoints: [a, {url: b}]}}\nmodels: [{id: a}, {provider: b}]"))
 	f.Add([]byte("principals: [{name: a}]\nagent: {tools: [x]}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, faults := Check(data)
@@ -182,6 +184,19 @@ func FuzzCheck(f *testing.F) {
 				}
 			}
 			return
+		}
+		for _, m := range c.Models {
+			if m.ID == "" || m.Provider == "" || m.Wire == "" || m.BaseURL == "" || m.Name == "" || m.Line < 1 {
+				t.Fatalf("%+v", m)
+			}
+		}
+		for _, e := range c.Lens.ASR.All() {
+			if _, err := e.Words(); e.Command != "" && err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Show(File{Text: data}, File{}); err != nil {
+			t.Fatal(err)
 		}
 		names := map[string]bool{}
 		for _, r := range c.Policy.Rules {

@@ -47,6 +47,10 @@ func Show(user, workspace File) ([]Value, error) {
 	for _, v := range values(reflect.ValueOf(alone), "") {
 		before[v.Key] = string(v.Value)
 	}
+	defaults := map[string]string{}
+	for _, k := range Reference() {
+		defaults[k.Name] = k.Default
+	}
 	list := values(reflect.ValueOf(c), "")
 	for i := range list {
 		v := &list[i]
@@ -57,7 +61,7 @@ func Show(user, workspace File) ([]Value, error) {
 		case lines.says(v.Key):
 			v.From, v.Line = FromUser, lines.near(v.Key)
 		default:
-			v.From, v.Value = FromDefault, byDefault(v.Key, v.Value)
+			v.From, v.Value = FromDefault, byDefault(defaults[v.Key], v.Value)
 		}
 	}
 	for _, v := range values(reflect.ValueOf(w), "") {
@@ -86,20 +90,14 @@ func (p places) says(key string) bool {
 
 // byDefault is the value of a key that no file sets: the one of the reference where the
 // program itself only has none.
-func byDefault(key string, value json.RawMessage) json.RawMessage {
-	if s := string(value); s != "null" {
+func byDefault(text string, value json.RawMessage) json.RawMessage {
+	if string(value) != "null" || text == "" {
 		return value
 	}
-	for _, k := range Reference() {
-		if k.Name != key || k.Default == "" {
-			continue
-		}
-		if _, err := strconv.ParseInt(k.Default, 10, 64); err == nil || k.Default == "true" || k.Default == "false" {
-			return json.RawMessage(k.Default)
-		}
-		return json.RawMessage(quote(k.Default))
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil || text == "true" || text == "false" {
+		return json.RawMessage(text)
 	}
-	return value
+	return json.RawMessage(quote(text))
 }
 
 // values lists the keys beneath a part of a config with what they are. What is as if

@@ -32,7 +32,7 @@ type ConfigChange struct {
 func SetConfig(ctx context.Context, dir, root string, who cutroom.Principal, key string, value *string) (ConfigChange, error) {
 	if who.Role != cutroom.RoleOperator {
 		return ConfigChange{}, cutroom.Errorf(cutroom.Denied, "an agent may not change the configuration").
-			WithHint("ask the operator to run `cutroom config set %s` in a terminal of their own", key)
+			WithHint("ask the operator to run `cutroom config set` in a terminal of their own")
 	}
 	s, err := located(dir, root)
 	if err != nil {
