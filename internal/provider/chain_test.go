@@ -188,7 +188,6 @@ func TestOrder(t *testing.T) {
 				"cooled: registered:a (m) key 1 of 2 rests for 1m0s more and was moved to the end of the chain",
 				"failover: registered:a failed (unavailable), going on to configured:b (n)",
 				"failover: configured:b failed (unavailable), going on to registered:a (m) key 1 of 2",
-				"key rotation: registered:a (m) key 1 of 2 answered after key 2 failed (unavailable)",
 			},
 		},
 		{k1: fine, k2: fine, k3: fine, want: []string{"registered:a/m#0 ok"}},

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -238,11 +239,14 @@ func (c *Client) read(e Endpoint, a *Answer, on func(Delta)) (Reply, error) {
 		f.cut = len(body) > maxComplaint
 		return Reply{}, f
 	}
-	kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
-	if on != nil && err == nil && kind == "text/event-stream" {
-		return c.stream(e, a.Body, on)
+	in := bufio.NewReader(a.Body)
+	if isEvents(a.Header, in) {
+		if on == nil {
+			on = func(Delta) {}
+		}
+		return c.stream(e, in, on)
 	}
-	body, err := c.whole(a.Body)
+	body, err := c.whole(in)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -251,6 +255,16 @@ func (c *Client) read(e Endpoint, a *Answer, on func(Delta)) (Reply, error) {
 		on(Delta{Text: r.Message.Text()})
 	}
 	return r, err
+}
+
+// isEvents says whether an answer comes in events. Some services send them unasked, or
+// under another name.
+func isEvents(h http.Header, in *bufio.Reader) bool {
+	if kind, _, err := mime.ParseMediaType(h.Get("Content-Type")); err == nil && kind == "text/event-stream" {
+		return true
+	}
+	head, err := in.Peek(len("data:"))
+	return err == nil && (string(head) == "data:" || string(head) == "event")
 }
 
 // whole reads an answer to its end.

@@ -264,16 +264,30 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestStreamless: a service that answers whole although events were asked for is read.
+// TestStreamless: a service that answers whole although events were asked for is read, and
+// one that sends events unasked, or under another name.
 func TestStreamless(t *testing.T) {
 	t.Parallel()
-	srv := providertest.New(t, providertest.Step{Status: 200, Body: `{"choices":[{"message":{"content":"a cat"},"finish_reason":"stop"}]}`})
-	client := provider.New(provider.Options{})
-	defer client.Close()
-	var g gathered
-	r, err := client.Complete(t.Context(), srv.Endpoint("a", provider.Chat, "m"), "", asked(), g.add)
-	if err != nil || r.Message.Text() != "a cat" || g.text != "a cat" {
-		t.Errorf("%+v, %v, %q", r, err, g.text)
+	events := chunks(`{"choices":[{"index":0,"delta":{"content":"a cat"},"finish_reason":"stop"}]}`, `[DONE]`)
+	for _, step := range []providertest.Step{
+		{Status: 200, Body: `{"choices":[{"message":{"content":"a cat"},"finish_reason":"stop"}]}`},
+		{Status: 200, Body: `{"choices":[{"message":{"content":"a cat"},"finish_reason":"stop"}]}`, Kind: "text/plain"},
+		{Status: 200, Body: events, Kind: "text/event-stream"},
+		{Status: 200, Body: events},
+		{Status: 200, Body: "event: x\n" + events, Kind: "binary/octet-stream"},
+	} {
+		srv := providertest.New(t, step)
+		for _, stream := range []bool{false, true} {
+			var g gathered
+			var on func(provider.Delta)
+			if stream {
+				on = g.add
+			}
+			r, err := client(t).Complete(t.Context(), srv.Endpoint("a", provider.Chat, "m"), "", asked(), on)
+			if err != nil || r.Message.Text() != "a cat" || stream && g.text != "a cat" {
+				t.Errorf("%+v: %+v, %v, %q", step, r, err, g.text)
+			}
+		}
 	}
 }
 

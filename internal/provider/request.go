@@ -48,7 +48,7 @@ type Message struct {
 	Parts  []Part     `json:"parts,omitempty"`
 	Calls  []ToolCall `json:"calls,omitempty"`   // what an assistant wants to be done
 	CallID string     `json:"call_id,omitempty"` // which call a tool answers
-	Failed bool       `json:"failed,omitempty"`  // the tool failed, and Parts say why
+	Failed bool       `json:"failed,omitempty"`  // the tool failed, and Parts say why; only Messages has a place for it
 	// Native is what the service itself said. An endpoint of the same wire, provider and
 	// model is sent it again as it was; every other the fields above.
 	Native *Native `json:"native,omitempty"`

@@ -215,7 +215,7 @@ func (r *run) cool(ctx context.Context, t turn, f *Fault) {
 // won records what a success means.
 func (r *run) won(t turn, reply Reply) {
 	h, state := r.hops[t.hop], r.states[t.hop]
-	if state.failed != "" && state.lastKey != t.key {
+	if state.failed.KeyFailure() && state.lastKey != t.key {
 		r.warn("key rotation: %s answered after key %d failed (%s)", r.who(t), state.lastKey+1, state.failed)
 	}
 	r.out.Reply, r.out.Hop, r.out.Provider = reply, t.hop, h.name()

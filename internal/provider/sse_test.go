@@ -162,3 +162,21 @@ func whole(t *testing.T, r Reply) {
 		}
 	}
 }
+
+// FuzzModels: no list of models makes reading it panic, lists a model without an id, or
+// declares nothing as a list of nothing.
+func FuzzModels(f *testing.F) {
+	f.Add([]byte(`{"data":[{"id":"a","architecture":{"input_modalities":["text","image"]},"capabilities":{"vision":true}}],"has_more":true,"last_id":"a"}`))
+	f.Add([]byte(`[{"id":"a","modalities":{"input":["pdf"]}},{"id":1},null]`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		list, after, err := parseModels(doc)
+		if err != nil && (len(list) > 0 || after != "") {
+			t.Errorf("%v, %q, %v", list, after, err)
+		}
+		for _, m := range list {
+			if m.ID == "" || m.Name == "" || m.Context < 0 || m.Modalities != nil && len(m.Modalities) == 0 {
+				t.Errorf("%+v", m)
+			}
+		}
+	})
+}
