@@ -82,6 +82,14 @@ func (a *App) attest(ctx context.Context, file, output string) error {
 	if err != nil {
 		return err
 	}
+	if output == "" {
+		output = file + attestationSuffix
+	}
+	if output != "-" { // nothing is signed in vain
+		if err := a.free(ctx, output); err != nil {
+			return err
+		}
+	}
 	var envelope []byte
 	var keyID string
 	if err := a.noted(ctx, cutroom.AuditEvent{Type: cutroom.AuditAttested, Kind: cutroom.Execute, Run: s.Predicate.Invocation}, func() (string, error) {
@@ -98,10 +106,7 @@ func (a *App) attest(ctx context.Context, file, output string) error {
 	if output == "-" {
 		return a.printRaw(envelope)
 	}
-	if output == "" {
-		output = file + attestationSuffix
-	}
-	if err := a.createNew(output, 0o644, func(w io.Writer) error {
+	if err := a.createNew(ctx, output, 0o644, func(w io.Writer) error {
 		_, err := w.Write(append(envelope, '\n'))
 		return err
 	}); err != nil {
@@ -210,7 +215,7 @@ func (a *App) readInput(i *setup.Installation, name string, most int64) ([]byte,
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = cutroom.Errorf(cutroom.Limit, "%q has more than %d bytes", name, most).WithHint("name the attestation or the key file itself")
+		err = cutroom.Errorf(cutroom.Limit, "%q has more than %d bytes", name, most).WithHint("give a smaller file")
 	}
 	return text, err
 }

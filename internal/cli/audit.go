@@ -236,7 +236,7 @@ func (a *App) auditExportCommand() *cobra.Command {
 			if from < 0 || to < 0 || to > 0 && to < from {
 				return usagef("--from %d --to %d is no range of rows", from, to)
 			}
-			return a.intoNew(out, func(w io.Writer) error {
+			return a.intoNew(cmd.Context(), out, func(w io.Writer) error {
 				i, err := a.open(cmd.Context())
 				if err != nil {
 					return err
@@ -265,7 +265,7 @@ func (a *App) auditAnchorCommand() *cobra.Command {
 			if err := a.personOnly(cmd.Context(), "taking an anchor"); err != nil {
 				return err
 			}
-			return a.intoNew(out, func(w io.Writer) error {
+			return a.intoNew(cmd.Context(), out, func(w io.Writer) error {
 				i, err := a.open(cmd.Context())
 				if err != nil {
 					return err
@@ -280,11 +280,11 @@ func (a *App) auditAnchorCommand() *cobra.Command {
 
 // intoNew has write write to a new file, or to standard output byte by byte: what has
 // hashes over it may not be altered on its way.
-func (a *App) intoNew(name string, write func(io.Writer) error) error {
+func (a *App) intoNew(ctx context.Context, name string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(a.out.plain)
 	}
-	if err := a.createNew(name, 0o600, write); err != nil {
+	if err := a.createNew(ctx, name, 0o600, write); err != nil {
 		return err
 	}
 	if a.flags.json {

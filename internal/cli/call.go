@@ -102,7 +102,7 @@ func (a *App) invoke(ctx context.Context, id string, input []byte, who cutroom.P
 		return err
 	}
 	if reply.Plan != nil {
-		return a.showPlan(reply.Plan, c)
+		return a.showPlan(ctx, reply.Plan, c)
 	}
 	return a.showReply(reply)
 }
@@ -158,9 +158,9 @@ func (a *App) showReply(reply *engine.Reply) error {
 const exitPartial = 3
 
 // showPlan prints the plan of a dry run, and writes it to a new file when asked.
-func (a *App) showPlan(p *engine.Preview, c *calling) error {
+func (a *App) showPlan(ctx context.Context, p *engine.Preview, c *calling) error {
 	if c.plan != "" {
-		if err := a.writeNew(c.plan, planFile{planVersion, p}); err != nil {
+		if err := a.writeNew(ctx, c.plan, planFile{planVersion, p}); err != nil {
 			return err
 		}
 	}

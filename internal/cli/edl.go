@@ -12,6 +12,8 @@ import (
 	"cutroom"
 	"cutroom/internal/edl"
 	"cutroom/internal/evidence"
+	"cutroom/internal/setup"
+	"cutroom/internal/tool"
 )
 
 func (a *App) edlCommand() *cobra.Command {
@@ -53,18 +55,17 @@ func (a *App) remap(ctx context.Context, run, file string, m remapping) error {
 	if err != nil {
 		return err
 	}
-	p := paths{dir: a.Dir, root: i.Workspace, roots: i.Config.Roots, agent: a.principal().Role == cutroom.RoleAgent}
-	for _, name := range []string{file, m.output} {
-		if name == "" {
-			continue
-		}
-		if _, err := p.convert(name); err != nil {
+	if m.output != "" {
+		if err := a.free(ctx, m.output); err != nil {
 			return err
 		}
 	}
 	var edit *edl.Map
 	if isRun(run) {
 		r, err := i.Stage.Find(ctx, run)
+		if err == nil {
+			err = i.Engine.MayRecall(ctx, a.principal(), r)
+		}
 		if err != nil {
 			return err
 		}
@@ -72,13 +73,13 @@ func (a *App) remap(ctx context.Context, run, file string, m remapping) error {
 		if err != nil {
 			return err
 		}
-	} else if edit, err = a.mapFile(run, p); err != nil {
+	} else if edit, err = a.mapFile(i, run); err != nil {
 		return err
 	}
 	if m.source < 0 || m.source >= len(edit.Sources) {
 		return usagef("--source: the edit has %d sources, counted from 0", len(edit.Sources))
 	}
-	raw, err := readLimited(p.absolute(file), file)
+	raw, err := a.readInput(i, file, tool.MaxInput)
 	if err != nil {
 		return err
 	}
@@ -90,13 +91,13 @@ func (a *App) remap(ctx context.Context, run, file string, m remapping) error {
 	if err != nil {
 		return err
 	}
-	return a.remapped(text, moved, m, p)
+	return a.remapped(ctx, text, moved, m)
 }
 
 // remapped writes what was carried.
-func (a *App) remapped(text string, moved edl.Moved, m remapping, p paths) error {
+func (a *App) remapped(ctx context.Context, text string, moved edl.Moved, m remapping) error {
 	if m.output != "" {
-		if err := a.createNew(m.output, 0o644, func(w io.Writer) error {
+		if err := a.createNew(ctx, m.output, 0o644, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return err
 		}); err != nil {
@@ -132,11 +133,8 @@ func isRun(s string) bool {
 	return len(s) >= 16 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-func (a *App) mapFile(name string, p paths) (*edl.Map, error) {
-	if _, err := p.convert(name); err != nil {
-		return nil, err
-	}
-	raw, err := readLimited(p.absolute(name), name)
+func (a *App) mapFile(i *setup.Installation, name string) (*edl.Map, error) {
+	raw, err := a.readInput(i, name, tool.MaxInput)
 	if err != nil {
 		return nil, err
 	}

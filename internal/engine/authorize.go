@@ -79,6 +79,22 @@ func (k *call) authorize(ctx context.Context) error {
 	return k.capable()
 }
 
+// MayWrite says whether who may write a new file by a command that is no tool's. Nobody is
+// asked about it: it is refused where a rule denies to execute, or to write there.
+func (e *Engine) MayWrite(who cutroom.Principal, path string) error {
+	d := e.Policy.Ceiling(who, cutroom.Execute)
+	if d.Effect == policy.Allow {
+		d = e.Policy.Decide(policy.Request{
+			Principal: who, Kind: cutroom.Execute, Writes: true, Outputs: []string{e.real(path)}, Arguments: []byte(`{}`),
+		})
+	}
+	if d.Effect == policy.Deny {
+		return e.Redact.Error(cutroom.Errorf(cutroom.Denied, "a new file: %s", d.Reason).
+			WithHint("a person can run it; `cutroom policy show` lists the rules"))
+	}
+	return nil
+}
+
 // capable refuses a call whose tool needs a program that is not pinned here.
 func (k *call) capable() error {
 	for _, p := range k.tool.Needs.Programs {
