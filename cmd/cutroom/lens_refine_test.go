@@ -115,7 +115,9 @@ func TestSelection(t *testing.T) {
 		}
 	}
 	l := newLab(t, "models: [{id: mute, provider: acme, base_url: HTTP:acme, key: KEY:a}]\nlens: {allow_upload: true, models: {image: acme/secret-eye}}", map[string]*providertest.Server{"acme": acme})
-	acme.Answer(func(providertest.Request) providertest.Step { return providertest.Fail(400, "this model takes no images") })
+	acme.Answer(func(providertest.Request) providertest.Step {
+		return providertest.Fail(400, "this model takes no images")
+	})
 	out := l.image(media.ReadImageInput{Source: cutroom.InPath(l.slide("a.png"))})
 	if d := cmp.Diff([]string{"registered:acme bad_request", "local:ocr ok"}, attempts(out)); d != "" || !strings.Contains(out.Meta.Attempts[0].Message, "takes no images") {
 		t.Error(d, out.Meta.Attempts)

@@ -10,12 +10,6 @@ import (
 	"cutroom/internal/testenv"
 )
 
-// sentPart is a medium of a request of the chat wire.
-type sentPart struct {
-	Type string
-	Data []byte
-}
-
 // chatBody is a request of the chat wire as far as these tests look at it.
 type chatBody struct {
 	Messages []struct {

@@ -29,7 +29,9 @@ func TestWatchSees(t *testing.T) {
 	film := l.film("a.mp4", "3")
 	in := media.WatchInput{Source: cutroom.Source{Kind: cutroom.LocalFile, Value: film}, Mode: media.Timeline, Detail: "low", FrameIntervalSeconds: 15}
 	out := must[media.WatchResult](l.workspace, "media.watch", in)
-	seen := slices.IndexFunc(out.Timeline, func(e evidence.Event) bool { return e.Kind == evidence.Visual && e.Note == "seen by registered:acme omni" })
+	seen := slices.IndexFunc(out.Timeline, func(e evidence.Event) bool {
+		return e.Kind == evidence.Visual && e.Note == "seen by registered:acme omni"
+	})
 	if seen < 0 {
 		t.Fatalf("nothing was seen: %+v, %v", out.Timeline, out.Limitations)
 	}
