@@ -21,6 +21,7 @@ type identity struct {
 	Contract  string                    `json:"contract"`
 	Sources   []cutroom.Digest          `json:"sources"`
 	Beside    []cutroom.Digest          `json:"beside"`
+	Suffixes  []string                  `json:"suffixes,omitempty"`  // of inputs whose name has to agree with what they hold
 	Consulted []cutroom.Digest          `json:"consulted,omitempty"` // recorded results that what is supplied is compared with
 	Request   any                       `json:"request"`
 	Toolchain map[string]cutroom.Digest `json:"toolchain"`
@@ -39,6 +40,9 @@ func (k *call) key(ctx context.Context) error {
 			id.Beside = append(id.Beside, in.Digest)
 		} else {
 			id.Sources = append(id.Sources, in.Digest)
+			if k.tool.Sometimes() && in.Frame == nil {
+				id.Suffixes = append(id.Suffixes, strings.ToLower(filepath.Ext(in.Name)))
+			}
 		}
 	}
 	for _, p := range k.e.Registry.Programs(k.tool) {

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"math"
 	"strings"
 
 	"cutroom"
@@ -155,7 +156,7 @@ func share(b [4]int, s still) [4]float64 {
 	}
 	w, h := float64(s.w), float64(s.h)
 	x, y := min(1, max(0, float64(b[0])/w)), min(1, max(0, float64(b[1])/h))
-	return [4]float64{x, y, min(1-x, float64(b[2])/w), min(1-y, float64(b[3])/h)}
+	return [4]float64{round4(x), round4(y), round4(min(1-x, float64(b[2])/w)), round4(min(1-y, float64(b[3])/h))}
 }
 
 // objectsSeen are things as regions, and as what is seen at a time.
@@ -195,3 +196,5 @@ func sureness(score float64) cutroom.Confidence {
 	}
 	return cutroom.Low
 }
+
+func round4(v float64) float64 { return math.Round(v*10_000) / 10_000 }
