@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -19,7 +20,21 @@ func lenient() json.Options {
 	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-func decode(data []byte, into any) error { return json.Unmarshal(data, into, lenient()) }
+// A document of some size may hold that many objects: a small one of a few bytes becomes
+// some forty times as much in memory.
+const (
+	someSize   = 1 << 20
+	maxObjects = 1 << 17
+)
+
+var errObjects = errors.New("the document holds too many objects")
+
+func decode(data []byte, into any) error {
+	if len(data) > someSize && bytes.Count(data, []byte("{")) > maxObjects {
+		return errObjects
+	}
+	return json.Unmarshal(data, into, lenient())
+}
 
 // Words that decide where a status does not. They are looked for in what the service
 // says is wrong, never in a whole answer, and only under the status that they stand at.

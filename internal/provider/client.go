@@ -387,11 +387,19 @@ func plain(err error) error {
 	}
 }
 
+// ended is the end of a caller's context, with the bytes that had left by then.
+type ended struct {
+	error
+	sent int64
+}
+
+func (e *ended) Unwrap() error { return e.error }
+
 // netFault is what became of a request that got no answer, or no whole one. ctx is the
 // caller's, whose end is no fault of the service.
 func (c *Client) netFault(ctx, inner context.Context, err error, sent int64) error {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return &ended{ctx.Err(), sent}
 	}
 	f := &Fault{Class: Unavailable, Message: "no connection, or it broke", Err: plain(err), Sent: sent}
 	var dns *net.DNSError

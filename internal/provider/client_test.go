@@ -79,16 +79,19 @@ func TestBounds(t *testing.T) {
 	}
 	pad := strings.Repeat("x", 64<<10)
 	for name, h := range map[string]http.HandlerFunc{
-		"whole":        endless("application/json", `{"choices":[{"message":{"content":"`, pad, 200),
-		"error":        endless("application/json", `{"error":{"message":"`, pad, 429),
-		"one line":     endless("text/event-stream", "data: ", pad, 200),
-		"many events":  endless("text/event-stream", "", "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n", 200),
-		"many calls":   endless("text/event-stream", "", "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\"},{\"index\":0,\"id\":\"b\"}]}}]}\n\n", 200),
+		"whole":       endless("application/json", `{"choices":[{"message":{"content":"`, pad, 200),
+		"error":       endless("application/json", `{"error":{"message":"`, pad, 429),
+		"one line":    endless("text/event-stream", "data: ", pad, 200),
+		"many events": endless("text/event-stream", "", "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n", 200),
+		"many calls":  endless("text/event-stream", "", "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\"},{\"index\":0,\"id\":\"b\"}]}}]}\n\n", 200),
+		"many choices": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[`+strings.Repeat(`{},`, 500_000)+`{}]}`)
+		},
 		"only pings":   endless("text/event-stream", "", ": ping\n\n", 200),
 		"many headers": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 2<<20)) },
 	} {
 		srv := httptest.NewServer(h)
-		client := provider.New(provider.Options{MaxAnswer: 1 << 20})
+		client := provider.New(provider.Options{MaxAnswer: 2 << 20})
 		e := provider.Endpoint{Name: "a", BaseURL: srv.URL, Model: "m"}
 		for _, on := range []func(provider.Delta){nil, func(provider.Delta) {}} {
 			wrote.Store(0)
@@ -99,6 +102,9 @@ func TestBounds(t *testing.T) {
 			}
 			if name == "many calls" && on != nil && (f.Err == nil || !strings.Contains(f.Err.Error(), "too many pieces")) {
 				t.Errorf("%s: %+v", name, f)
+			}
+			if name == "many choices" && on == nil && (f.Err == nil || !strings.Contains(f.Err.Error(), "too many objects")) {
+				t.Errorf("%s: %.300v", name, f.Err)
 			}
 			want := provider.EmptyOrUnparsable
 			switch name {

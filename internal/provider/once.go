@@ -75,7 +75,10 @@ func (r *run) send(ctx context.Context, t turn, p packed) (Reply, error) {
 func (r *run) judge(ctx context.Context, t turn, reply Reply, err error, begun time.Time) (Reply, *Fault, bool) {
 	hop := r.hops[t.hop]
 	if err != nil && ctx.Err() != nil {
-		f := &Fault{Class: TimedOut, Message: "the call ended", Sent: reply.Sent}
+		f := &Fault{Class: TimedOut, Message: "the call ended"}
+		if e, ok := errors.AsType[*ended](err); ok {
+			f.Sent = e.sent
+		}
 		r.record(t, Attempt{}, f, begun)
 		return Reply{}, f, true
 	}
