@@ -103,6 +103,9 @@ func TestWrongLens(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"lens: {allowUpload: true}":                                             {`unknown key "lens.allowUpload"`, "did you mean lens.allow_upload?"},
 		"lens: {strict_local_only: true}":                                       {`unknown key "lens.strict_local_only"`, "did you mean lens.strictLocalOnly?"},
+		"strict_local_only: true":                                               {`unknown key "strict_local_only"`, "did you mean lens.strictLocalOnly?"},
+		"lens:\n  baseUrl: x":                                                   {`line 2: unknown key "lens.baseUrl"`, "did you mean lens.providers.openai.baseUrl?"},
+		"lens:\n  full_bytes: 1":                                                {`unknown key "lens.full_bytes"`, "known keys here"},
 		"lens:\n  asr:\n    endpoint: []":                                       {`line 3: unknown key "lens.asr.endpoint"`, "did you mean lens.asr.endpoints?"},
 		"models: [{id: a, provider: openai, modality: [text]}]":                 {`unknown key "models.modality"`, "known keys here"},
 		"lens: {cooldownMs: -1}":                                                {"line 1: lens.cooldownMs: -1", "86400000"},

@@ -193,15 +193,37 @@ func meant(key, prefix string, names []string) string {
 	if best := nearest(key, names); best != "" {
 		return "did you mean " + prefix + best + "?"
 	}
+	if other := elsewhere(key); other != "" {
+		return "did you mean " + other + "?"
+	}
 	return "known keys here: " + strings.Join(names, ", ")
+}
+
+// elsewhere is the one key of that name that stands beneath another, "" when there is
+// none, or more than one.
+func elsewhere(key string) string {
+	found := ""
+	for _, k := range Keys() {
+		last := k[strings.LastIndexByte(k, '.')+1:]
+		if plain(last) != plain(key) || strings.Contains(k, "[") {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = k
+	}
+	return found
+}
+
+// plain is a name in one style, whatever it is spelled in.
+func plain(s string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))
 }
 
 // nearest is the name that a word was perhaps meant to be, "" when none is near. What is
 // spelled in another style, as allowUpload for allow_upload, is near.
 func nearest(word string, names []string) string {
-	plain := func(s string) string {
-		return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(s, "_", ""), "-", ""))
-	}
 	best, least := "", 3
 	for _, n := range names {
 		if plain(word) == plain(n) {
