@@ -203,13 +203,22 @@ func (k *call) openFile(ctx context.Context, text string, in tool.Input) error {
 // openInput opens what was given with the call, or with one that makes it, else a file
 // beneath the roots.
 func (k *call) openInput(text string) (*os.File, string, error) {
-	for c := k; c != nil; c = c.parent {
-		if open, ok := c.Given[text]; ok {
-			f, err := open()
-			return f, text, err
-		}
+	if open := k.given(text); open != nil {
+		f, err := open()
+		return f, text, err
 	}
 	return k.e.openBeneath(k.Principal, text)
+}
+
+// given is how an input is opened that was given with the call, or with one that makes
+// it; nil for any other.
+func (k *call) given(text string) Opener {
+	for c := k; c != nil; c = c.parent {
+		if open, ok := c.Given[text]; ok {
+			return open
+		}
+	}
+	return nil
 }
 
 // digest hashes an opened file, after its size was checked.
@@ -292,6 +301,9 @@ func (k *call) openBeside(ctx context.Context) error {
 		return nil
 	}
 	first := k.inputs[0].Text
+	if k.given(first) != nil {
+		return nil // it lies in no folder: what somebody put where it is named is nothing of its
+	}
 	dir := filepath.Dir(first)
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(k.e.Workspace, dir)
