@@ -300,7 +300,7 @@ func TestStreamless(t *testing.T) {
 // TestTranscription: what is sent, and that the answer comes as it is.
 func TestTranscription(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []string{`{"text":"hi","segments":[{"start":0,"end":1,"text":"hi"}]}`, "1\n00:00:00,000 --> 00:00:01,000\nhi\n", "[00:00] hi"} {
+	for _, answer := range []string{`{"text":"hi","segments":[{"start":0,"end":1,"text":"hi"}]}`, "1\n00:00:00,000 --> 00:00:01,000\nhi\n", "[00:00] hi", "eventually it was said", "data: of the day"} {
 		srv := providertest.New(t, providertest.Say(answer))
 		client := provider.New(provider.Options{})
 		t.Cleanup(client.Close)
