@@ -198,38 +198,22 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		Policy: s.policy().Digest(), Space: job.Space(s.workspace, i.StageRelative), Redact: o.Redact.Text, Log: o.Log, Now: o.Now,
 	})
 	i.Approvals = approval.New(approval.Options{
-		Open: func(ctx context.Context) (*sql.DB, error) {
-			// What cannot be audited is refused by the call; taking an approval back is not.
-			_ = i.Audit.Ready(ctx)
-			return i.database.open(ctx)
-		},
+		Open:   i.openRecords,
 		Folder: filepath.Join(s.folders.State, "keys"),
 		Life:   time.Duration(s.config.Approvals.LifeMinutes) * time.Minute, Log: o.Log, Now: o.Now,
-		Note: func(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
-			_, err := i.Audit.Append(ctx, tx, e)
-			return err
-		},
+		Note: i.note,
 	})
 	i.Tokens = token.New(token.Options{
-		Open: func(ctx context.Context) (*sql.DB, error) {
-			_ = i.Audit.Ready(ctx) // as above
-			return i.database.open(ctx)
-		},
-		Key: key, Now: o.Now,
-		Note: func(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
-			_, err := i.Audit.Append(ctx, tx, e)
-			return err
-		},
+		Open: i.openRecords,
+		Key:  key, Now: o.Now,
+		Note: i.note,
 	})
 	l := s.config.Limits
 	i.Jobs = job.New(job.Options{
 		Open: i.database.open, Exists: i.database.exists,
 		Space: job.Space(s.workspace, i.StageRelative), Key: key,
-		Note: func(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
-			_, err := i.Audit.Append(ctx, tx, e)
-			return err
-		},
-		Log: o.Log, Now: o.Now,
+		Note: i.note,
+		Log:  o.Log, Now: o.Now,
 	})
 	i.readers = newReaders(i, o)
 	i.Engine = engine.New(engine.Options{
@@ -247,6 +231,19 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 	})
 	i.Jobs.Engine = newGate(i.Engine)
 	return i, nil
+}
+
+// openRecords opens the database for what a person decides. What cannot be audited is
+// refused by the call; taking an approval or a token back is not.
+func (i *Installation) openRecords(ctx context.Context) (*sql.DB, error) {
+	_ = i.Audit.Ready(ctx)
+	return i.database.open(ctx)
+}
+
+// note writes a row of the audit in a transaction that decides something.
+func (i *Installation) note(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) error {
+	_, err := i.Audit.Append(ctx, tx, e)
+	return err
 }
 
 // stopTime bounds the handing back of jobs.

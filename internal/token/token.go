@@ -9,11 +9,8 @@ package token
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -171,57 +168,7 @@ func (b *Book) note(ctx context.Context, tx *sql.Tx, who cutroom.Principal, deta
 	return b.Note(ctx, tx, cutroom.AuditEvent{Type: cutroom.AuditTokenChanged, Principal: who, Kind: cutroom.Execute, Outcome: cutroom.OutcomeOK, Detail: detail})
 }
 
-// row is a token as it is kept.
-type row struct {
-	Token
-	hash, mac string
-}
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// seal is the MAC over what a row allows.
-func (b *Book) seal(r row) string {
-	derived := hmac.New(sha256.New, b.Key)
-	derived.Write([]byte("cutroom token 1"))
-	h := hmac.New(sha256.New, derived.Sum(nil))
-	for _, s := range []string{r.ID, r.hash, r.Label, r.Principal.Name, string(r.Principal.Role), strings.Join(r.Scopes, " "), r.By} {
-		fmt.Fprintf(h, "%d:%s", len(s), s)
-	}
-	fmt.Fprintf(h, "%d %d", r.Created.UnixMilli(), r.Expires.UnixMilli())
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 const columns = `id, hash, label, principal_name, principal_role, scopes, created, created_by, expires, mac, used, revoked`
-
-func scan(s interface{ Scan(...any) error }) (row, error) {
-	var r row
-	var scopes string
-	var created, expires, used, revoked int64
-	err := s.Scan(&r.ID, &r.hash, &r.Label, &r.Principal.Name, &r.Principal.Role, &scopes, &created, &r.By, &expires, &r.mac, &used, &revoked)
-	r.Scopes, r.Created, r.Expires = strings.Fields(scopes), time.UnixMilli(created), time.UnixMilli(expires)
-	for _, t := range []struct {
-		ms int64
-		at **time.Time
-	}{{used, &r.Used}, {revoked, &r.Revoked}} {
-		if t.ms != 0 {
-			at := time.UnixMilli(t.ms)
-			*t.at = &at
-		}
-	}
-	return r, err
-}
-
-// isOurs says whether this installation wrote the row.
-func (b *Book) isOurs(r row) bool { return hmac.Equal([]byte(r.mac), []byte(b.seal(r))) }
-
-// errNo is the one answer to every token that opens nothing: it tells nobody which ones
-// there are.
-func errNo() error {
-	return cutroom.Errorf(cutroom.Denied, "the bearer token is not valid here").WithHint("`cutroom token list` shows those that are; `cutroom token create` makes one")
-}
 
 // Verify returns the token of a text that opens the door of a scope now. Any fault of the
 // text's is the same denied error; others are the database's.
