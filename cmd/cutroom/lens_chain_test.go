@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cutroom"
+	"cutroom/internal/engine"
 	"cutroom/internal/lens"
 	"cutroom/internal/provider/providertest"
 	"cutroom/internal/testenv"
@@ -323,6 +324,41 @@ func TestCanariesAndInjection(t *testing.T) {
 	for _, secret := range []string{"sk-canary-a", "sk-canary-b", "0123456789abcdef"[:12], "/v1", l.home} {
 		if bytes.Contains(all.Bytes(), []byte(secret)) {
 			t.Errorf("%q is in what is answered or kept", secret)
+		}
+	}
+}
+
+// TestGivenMedia: what a door hands over is read as a file of the workspace is, by all that
+// the reading is made of.
+func TestGivenMedia(t *testing.T) {
+	t.Parallel()
+	acme := providertest.New(t, saw("a card"))
+	l := newLab(t, omni, map[string]*providertest.Server{"acme": acme})
+	elsewhere := filepath.Join(t.TempDir(), "x")
+	l.film("a.mp4", "3", "-f", "lavfi", "-i", "sine=d=3")
+	data, err := os.ReadFile(filepath.Join(l.dir, "a.mp4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, elsewhere, string(data))
+	if err := os.Remove(filepath.Join(l.dir, "a.mp4")); err != nil {
+		t.Fatal(err)
+	}
+	name := engine.Uploads + "/a.mp4"
+	for _, more := range []string{"", `,"local_only":true`} {
+		r, err := l.Engine.Invoke(t.Context(), engine.Call{
+			Tool: "media.read_video", Principal: cutroom.Agent, Input: []byte(`{"source":"` + name + `","max_frames":2` + more + `}`),
+			Given: map[string]engine.Opener{name: func() (*os.File, error) { return os.Open(elsewhere) }},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := r.Output.(*media.ReadOutput)
+		if out.Degraded != "" || out.Source != name || len(out.Timeline) == 0 {
+			t.Errorf("%v %+v", attempts(out), out.Evidence)
+		}
+		if b := out.Meta.Budget; more == "" && (b.Cost == nil || *b.Cost != 10*2+5*8) {
+			t.Errorf("%+v", b.Cost)
 		}
 	}
 }

@@ -218,3 +218,19 @@ func TestTwoProcesses(t *testing.T) {
 		t.Error(d, two.Meta.Warnings)
 	}
 }
+
+// TestRulesHoldAgainstUploads: a rule that denies the network holds although the operator
+// allowed uploads.
+func TestRulesHoldAgainstUploads(t *testing.T) {
+	t.Parallel()
+	acme := providertest.New(t, saw("a slide"))
+	l := newLab(t, omni+"policy: {rules: [{name: no network for agents, roles: [agent], network: true, effect: deny, reason: agents stay here}]}\n", map[string]*providertest.Server{"acme": acme})
+	out := l.image(media.ReadImageInput{Source: cutroom.InPath(l.slide("a.png"))})
+	if d := cmp.Diff([]string{"registered:acme skipped no_consent", "local:ocr ok"}, attempts(out)); d != "" {
+		t.Error(d)
+	}
+	l.fails("media.read_image", media.ReadImageInput{Source: "a.png", Send: true}, cutroom.Denied)
+	if acme.Dials() != 0 {
+		t.Error("something was sent")
+	}
+}

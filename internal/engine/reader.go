@@ -170,6 +170,8 @@ func (noReaders) Refiner() (r lens.Reader, ok bool) { return r, false }
 func (noReaders) Fingerprint() cutroom.Digest       { return "" }
 func (noReaders) Origins(lens.Medium) []string      { return nil }
 
+func (noReaders) Spent() (bytes, cost int64) { return 0, 0 }
+
 func (n noReaders) Known(lens.Medium) ([]lens.Reader, []string) { return nil, nil }
 
 func (n noReaders) Offered(context.Context, lens.Medium, bool) ([]lens.Reader, []string) {

@@ -350,6 +350,12 @@ func (s *readerSet) Ask(ctx context.Context, hops []tool.ReadHop) (provider.Outc
 	return chain.Run(ctx, list, nil)
 }
 
+// Spent is what this call was charged for.
+func (s *readerSet) Spent() (bytes, cost int64) {
+	c := s.call.Spent()
+	return c.Bytes, c.Cost
+}
+
 // hop fills in whom a hop asks.
 func (s *readerSet) hop(h tool.ReadHop) provider.Hop {
 	p := h.Hop

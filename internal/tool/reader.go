@@ -27,6 +27,9 @@ type Readers interface {
 	// Ask walks hops until one gives an answer that counts; see [provider.Chain]. Each
 	// request is charged before it is sent.
 	Ask(ctx context.Context, hops []ReadHop) (provider.Outcome, error)
+	// Spent is what was sent and spent in this call so far, and in those that make it: bytes,
+	// and millionths of the currency of the models' prices.
+	Spent() (bytes, cost int64)
 	// Fingerprint identifies who reads and what is allowed, for keys: nothing secret is
 	// in it.
 	Fingerprint() cutroom.Digest

@@ -57,12 +57,13 @@ type reading struct {
 	facts  lens.Facts
 	row    lens.Row
 	dead   []string // readers that failed in a way that they will again
-	begun  time.Time
+	spent  int64 // millionths, before
 	out    *ReadOutput
 }
 
 func newReading(ctx context.Context, env tool.Env, m lens.Medium, in asked) *reading {
-	r := &reading{asked: in, ctx: ctx, env: env, medium: m, set: env.Readers().Lens(), begun: env.Now(), out: &ReadOutput{}}
+	r := &reading{asked: in, ctx: ctx, env: env, medium: m, set: env.Readers().Lens(), out: &ReadOutput{}}
+	_, r.spent = env.Readers().Spent()
 	r.out.Kind, r.out.UntrustedContent = m, true
 	r.out.Findings = lens.Join()
 	r.out.Meta.Attempts, r.out.Meta.Warnings, r.out.PartialReasons = []lens.Attempt{}, []string{}, []string{}
@@ -128,6 +129,9 @@ func (r *reading) probe() error {
 func (r *reading) measure() error {
 	r.facts = lens.Facts{Bytes: r.file.Size, Form: r.form.MediaType}
 	if r.doc == nil {
+		if r.Range != (video.Range{}) {
+			r.warn("the range cannot be cut out without ffprobe: the whole file is read")
+		}
 		return nil
 	}
 	if v := r.doc.FirstVideo(); v != nil {
@@ -295,6 +299,10 @@ func (r *reading) finish() {
 		// A reader that failed now may answer later; one that was left out will be left out
 		// again, which the key says.
 		r.out.transient = r.out.transient || !a.OK && a.Skipped == "" || a.Skipped == lens.OverBudget
+	}
+	if _, cost := r.env.Readers().Spent(); cost > r.spent {
+		spent := cutroom.Micros(cost - r.spent)
+		m.Budget.Cost = &spent
 	}
 	if m.RefineAttempt != nil {
 		r.out.transient = r.out.transient || !m.RefineAttempt.OK
