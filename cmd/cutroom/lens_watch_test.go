@@ -98,6 +98,9 @@ func main() {
 	if os.Args[1] == "--empty" {
 		return
 	}
+	if model, err := os.ReadFile(os.Args[3]); err != nil || string(model) != "weights" {
+		text = fmt.Sprint("no model: ", err)
+	}
 	fmt.Printf("00:00:00.500 --> 00:00:01.500\n%s\n", text)
 }
 `
@@ -109,9 +112,10 @@ func TestOwnPrograms(t *testing.T) {
 	testenv.Needs(t, "go")
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "main.go"), ownScribe)
+	write(t, filepath.Join(dir, "model.bin"), "weights")
 	scribe := filepath.Join(dir, "escriba uno")
 	testenv.Run(t, dir, "go", "build", "-o", scribe, "main.go")
-	l := newLab(t, fmt.Sprintf("lens:\n  asr:\n    command: '\"%s\" --empty {input}'\n    endpoints: ['\"%s\" --all {input}']\n", scribe, scribe), nil)
+	l := newLab(t, fmt.Sprintf("lens:\n  asr:\n    command: '\"%s\" --empty {input}'\n    endpoints: ['\"%s\" --all -m %s {input}']\n", scribe, scribe, filepath.Join(dir, "model.bin")), nil)
 	testenv.Run(t, l.dir, "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=d=3", "-ar", "16000", "a.wav")
 	c := command(t, l.dir, "setup", "--json")
 	c.Env = append(c.Env, "CUTROOM_HOME="+l.home)
