@@ -16,6 +16,7 @@ import (
 	"cutroom/internal/caption"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/policy"
+	"cutroom/internal/provider"
 	"cutroom/internal/redact"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
@@ -105,10 +106,19 @@ type Call struct {
 	Progress  func(cutroom.Progress) // may be nil
 	Planned   *Planned               // the plan that the call has to be, nil for any
 	PlanFirst bool                   // runs by an approval of its very plan only, also where the policy would not ask
+	// Host shows a picture to the model of the host that makes the call, where the host
+	// offers that; nil: it does not.
+	Host *Host
 	// Given are inputs that lie in no folder, by the path that the input names them by. A
 	// door makes those paths up, beneath [Uploads]: the caller sent the content itself.
 	// They are there for this call and those it makes; nobody else reads what came of them.
 	Given map[string]Opener
+}
+
+// Host is the program whose agent makes a call, with a model of its own.
+type Host struct {
+	Name   string
+	Sample func(context.Context, provider.Request) (provider.Reply, error)
 }
 
 // Opener opens a file for reading, as often as it is asked to.

@@ -81,7 +81,55 @@ func (k *call) networkDenied(ctx context.Context) bool {
 
 // Offered leaves out whom this call may not ask.
 func (r reading) Offered(ctx context.Context, m lens.Medium, remote bool) ([]lens.Reader, []string) {
-	return r.Readers.Offered(ctx, m, remote && r.Consent() != lens.Forbidden)
+	remote = remote && r.Consent() != lens.Forbidden
+	list, warnings := r.Readers.Offered(ctx, m, remote)
+	if host := r.k.host(); host != nil && remote && m == lens.Image && r.Lens().AutoImage {
+		at := slices.IndexFunc(list, func(x lens.Reader) bool { return x.Step != lens.Registered })
+		if at < 0 {
+			at = len(list)
+		}
+		list = slices.Insert(list, at, lens.Reader{ID: hostID, Step: lens.Registered, Name: hostID, Model: host.Name, Origin: "mcp:" + host.Name})
+	}
+	return list, warnings
+}
+
+// hostID names the model of the host that makes the call.
+const hostID = "host"
+
+// host is the host of the call, or of the one that makes it.
+func (k *call) host() *Host {
+	for c := k; c != nil; c = c.parent {
+		if c.Host != nil && c.Host.Sample != nil {
+			return c.Host
+		}
+	}
+	return nil
+}
+
+// sampled is a hop to the host's model: the host sends it, so that it is work of nobody's
+// address.
+func (r reading) sampled(h tool.ReadHop) tool.ReadHop {
+	request := h.Request
+	h.Endpoint.Name, h.Endpoint.Model = h.Reader.Name, h.Reader.Model
+	h.Local = func(ctx context.Context) (provider.Reply, error) {
+		q, err := request(ctx)
+		if err != nil {
+			return provider.Reply{}, err
+		}
+		var bytes int64
+		for _, m := range q.Messages {
+			for _, p := range m.Parts {
+				bytes += int64(len(p.Data) + len(p.Text))
+			}
+		}
+		if err := r.Charge(ctx, provider.Charge{Provider: hostID, Model: h.Reader.Model, Bytes: bytes}); err != nil {
+			return provider.Reply{}, err
+		}
+		reply, err := r.k.host().Sample(ctx, q)
+		reply.Sent = bytes
+		return reply, err
+	}
+	return h
 }
 
 // Ask sends nothing that may not leave, and notes where something went.
@@ -96,12 +144,14 @@ func (r reading) Ask(ctx context.Context, hops []tool.ReadHop) (provider.Outcome
 			continue
 		case remote && consent != lens.Allowed && h.Skip == "":
 			h.Skip = provider.SkipNoConsent
+		case remote && h.Reader.ID == hostID && h.Skip == "":
+			h = r.sampled(h)
 		}
 		kept = append(kept, h)
 	}
 	out, err := r.Readers.Ask(ctx, kept)
 	for _, h := range kept {
-		if h.Local != nil || h.Reader.Local {
+		if h.Local != nil && h.Reader.ID != hostID || h.Reader.Local {
 			continue
 		}
 		name := h.Route + ":" + h.Reader.Name
@@ -142,10 +192,14 @@ func (k *call) reaching(ctx context.Context) []string {
 // readersKey is who reads and what may leave, "" where nobody reads.
 func (k *call) readersKey(ctx context.Context) cutroom.Digest {
 	f := k.nowReaders(ctx).Fingerprint()
-	if f == "" {
+	if f == "" && k.host() == nil {
 		return ""
 	}
-	return cutroom.DigestOf([]byte(string(f) + "\n" + string(k.mayLeave(ctx))))
+	host := ""
+	if h := k.host(); h != nil {
+		host = "\n" + h.Name
+	}
+	return cutroom.DigestOf([]byte(string(f) + "\n" + string(k.mayLeave(ctx)) + host))
 }
 
 // Now is the time.
@@ -169,6 +223,8 @@ func (noReaders) Consent() lens.Consent             { return lens.NeedsConsent }
 func (noReaders) Refiner() (r lens.Reader, ok bool) { return r, false }
 func (noReaders) Fingerprint() cutroom.Digest       { return "" }
 func (noReaders) Origins(lens.Medium) []string      { return nil }
+
+func (noReaders) Charge(context.Context, provider.Charge) error { return provider.OverBudget() }
 
 func (noReaders) Spent() (bytes, cost int64) { return 0, 0 }
 

@@ -4,6 +4,7 @@ package lens
 type Settings struct {
 	StrictLocalOnly bool       `json:"strict_local_only"`
 	AllowUpload     bool       `json:"allow_upload"`
+	AutoImage       bool       `json:"auto_image"` // pictures are read by whoever can
 	Structured      bool       `json:"structured"` // the configured service takes a schema
 	Refine          Refinement `json:"refine"`
 	Sizes           Sizes      `json:"sizes"`

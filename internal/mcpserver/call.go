@@ -44,7 +44,7 @@ func (s *server) handler(t *tool.Tool) mcp.ToolHandler {
 func (s *server) call(ctx context.Context, t *tool.Tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	show := s.newProgress(ctx, req, t)
 	defer show.stop()
-	c := engine.Call{Tool: t.Name, Input: arguments(req.Params.Arguments), Principal: s.Principal, Progress: show.update}
+	c := engine.Call{Tool: t.Name, Input: arguments(req.Params.Arguments), Principal: s.Principal, Progress: show.update, Host: host(req)}
 	if t.Live {
 		reply, err := s.Engine.Invoke(ctx, c)
 		if err != nil {

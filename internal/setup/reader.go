@@ -75,7 +75,7 @@ const wrapped = "cutroom-vision-"
 func (s *readerSet) Lens() lens.Settings {
 	l := s.config.Lens
 	return lens.Settings{
-		StrictLocalOnly: l.StrictLocalOnly, AllowUpload: l.AllowUpload, Structured: l.Providers.OpenAI.StructuredOutput,
+		StrictLocalOnly: l.StrictLocalOnly, AllowUpload: l.AllowUpload, AutoImage: l.Models.Image == config.Auto, Structured: l.Providers.OpenAI.StructuredOutput,
 		Refine: lens.Refinement{Enabled: l.Refine.Enabled, Model: l.Refine.Model},
 		Sizes: lens.Sizes{
 			VideoFullBytes: l.Limits.Video.FullBytes, VideoReencodeBytes: l.Limits.Video.ReencodeBytes, VideoFullLength: seconds(l.Limits.Video.FullSeconds),
@@ -348,6 +348,11 @@ func (s *readerSet) Ask(ctx context.Context, hops []tool.ReadHop) (provider.Outc
 		chain.Cooldowns = s.book()
 	}
 	return chain.Run(ctx, list, nil)
+}
+
+// Charge counts what is sent by another way than Ask.
+func (s *readerSet) Charge(ctx context.Context, c provider.Charge) error {
+	return provider.Ledgers{s.call, s.day}.Charge(ctx, c)
 }
 
 // Spent is what this call was charged for.

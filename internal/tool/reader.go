@@ -27,6 +27,8 @@ type Readers interface {
 	// Ask walks hops until one gives an answer that counts; see [provider.Chain]. Each
 	// request is charged before it is sent.
 	Ask(ctx context.Context, hops []ReadHop) (provider.Outcome, error)
+	// Charge counts what is sent by another way than Ask, or refuses it.
+	Charge(ctx context.Context, c provider.Charge) error
 	// Spent is what was sent and spent in this call so far, and in those that make it: bytes,
 	// and millionths of the currency of the models' prices.
 	Spent() (bytes, cost int64)

@@ -57,7 +57,7 @@ type reading struct {
 	facts  lens.Facts
 	row    lens.Row
 	dead   []string // readers that failed in a way that they will again
-	spent  int64 // millionths, before
+	spent  int64    // millionths, before
 	out    *ReadOutput
 }
 
