@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 sampling is deprecated from 2026-07-28 on, and hosts of the session eras still offer it
+
 package mcpserver
 
 import (
