@@ -12,10 +12,39 @@ import (
 )
 
 // Append writes one row in a transaction of the caller's, whose own changes stand or
-// fall with it. It returns the event as it was written.
+// fall with it. It returns the event as it was written. One that has to last is anchored
+// by the next row, or by [Log.Anchor].
 func (l *Log) Append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent) (cutroom.AuditEvent, error) {
-	e, _, err := l.append(ctx, tx, e, false)
-	return e, err
+	written, _, err := l.append(ctx, tx, e, false)
+	if err == nil && lasting(e) {
+		l.owed.Add(1)
+	}
+	return written, err
+}
+
+// Anchor puts the end of the chain into the file, where a row that has to last was
+// appended and is not anchored yet. Once it returns, such rows outlast a loss of power.
+func (l *Log) Anchor(ctx context.Context) error {
+	if l.owed.Load() == 0 || l.Anchors == "" {
+		return nil
+	}
+	db, err := l.writable(ctx)
+	if err != nil {
+		return err
+	}
+	return l.write(ctx, db, true, func(tx *sql.Tx) (*Anchor, error) {
+		var chain, hash string
+		var seq, last int64
+		err := tx.QueryRowContext(ctx, `update audit_head set seq = seq where id = 1 returning chain, seq, hash, anchored`).Scan(&chain, &seq, &hash, &last)
+		if err != nil || seq == last {
+			return nil, err
+		}
+		a, err := l.anchor(ctx, tx, chain, seq, hash)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `update audit_head set anchored = $1, anchored_at = $2 where id = 1`, a.Seq, a.At)
+		}
+		return a, err
+	})
 }
 
 // append writes one row; the anchor that is returned is due, or nil.
@@ -52,12 +81,9 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent, anch
 	}
 	var a *Anchor
 	if l.Anchors != "" && (anchored || r.Seq-last >= anchorRows || l.ms()-when >= anchorAge.Milliseconds()) {
-		known, err := l.anchoredHere(ctx, tx)
-		if err != nil {
+		if a, err = l.anchor(ctx, tx, chain, r.Seq, hash); err != nil {
 			return e, nil, err
 		}
-		a = &Anchor{After: max(known, l.tail(chain)), At: l.ms(), Chain: chain, Seq: r.Seq, Hash: hash}
-		a.MAC = l.mac(*a)
 		last, when = a.Seq, a.At
 	}
 	if _, err := tx.ExecContext(ctx, `update audit_head set hash = $1, anchored = $2, anchored_at = $3 where id = 1`, hash, last, when); err != nil {
@@ -68,6 +94,17 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, e cutroom.AuditEvent, anch
 		err = l.Beside(ctx, tx, written)
 	}
 	return written, a, err
+}
+
+// anchor is that of a row, behind the newest that is known here.
+func (l *Log) anchor(ctx context.Context, tx *sql.Tx, chain string, seq int64, hash string) (*Anchor, error) {
+	known, err := l.anchoredHere(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	a := &Anchor{After: max(known, l.tail(chain)), At: l.ms(), Chain: chain, Seq: seq, Hash: hash}
+	a.MAC = l.mac(*a)
+	return a, nil
 }
 
 // start makes the head of a chain that has no rows yet.
@@ -91,7 +128,7 @@ func (l *Log) Record(ctx context.Context, e cutroom.AuditEvent, op *cutroom.Oper
 				return nil, err
 			}
 		}
-		_, a, err := l.append(ctx, tx, e, lasting(e))
+		_, a, err := l.append(ctx, tx, e, lasting(e) || l.owed.Load() > 0)
 		return a, err
 	})
 }
@@ -104,6 +141,7 @@ func (l *Log) write(ctx context.Context, db *sql.DB, lasting bool, f func(*sql.T
 		within = store.Durable
 	}
 	var a *Anchor
+	owed := l.owed.Load()
 	err := within(ctx, db, func(tx *sql.Tx) error {
 		var err error
 		a, err = f(tx)
@@ -125,6 +163,9 @@ func (l *Log) write(ctx context.Context, db *sql.DB, lasting bool, f func(*sql.T
 		// Only what is in the file is remembered: a process that is killed before that
 		// leaves nothing that would be missed.
 		err = store.Within(ctx, db, func(tx *sql.Tx) error { return l.remember(ctx, tx, a.Seq) })
+	}
+	if a != nil && err == nil {
+		l.owed.CompareAndSwap(owed, 0) // one that was appended meanwhile is owed still
 	}
 	if err != nil {
 		l.Log.Warn("the audit could not be anchored", "cause", err)

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cutroom"
@@ -50,6 +51,7 @@ type Options struct {
 type Log struct {
 	Options
 
+	owed    atomic.Int64 // rows that have to last and were appended since the last anchor
 	opening sync.Mutex
 	db      *sql.DB   // once it is open
 	failed  time.Time // when opening failed last

@@ -183,6 +183,50 @@ func TestAnchors(t *testing.T) {
 	})
 }
 
+// TestAppendedRowsAreAnchored: what others append in a transaction of their own, a decision
+// say, is anchored with the next row, or when it is asked for; a look appended is not.
+func TestAppendedRowsAreAnchored(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open storetest.Open) {
+		l := opened(t, open)
+		l.Now = func() time.Time { return time.UnixMilli(50_000) }
+		look := deed(0)
+		look.Kind = cutroom.Read
+		add := func(e cutroom.AuditEvent) {
+			db, err := l.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := store.Within(t.Context(), db, func(tx *sql.Tx) error { _, err := l.Append(t.Context(), tx, e); return err }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		newest := func(want int64, anchors int) {
+			t.Helper()
+			if err := l.Anchor(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			a, bad, err := l.kept()
+			if err != nil || len(bad) > 0 || len(a) != anchors || anchors > 0 && a[anchors-1].Seq != want {
+				t.Fatalf("%+v, %v, %v; want row %d", a, bad, err, want)
+			}
+		}
+		record(t, l, look)
+		add(look)
+		newest(0, 0)
+		decided := cutroom.AuditEvent{Type: cutroom.AuditGrantChanged, Principal: cutroom.Operator, Outcome: cutroom.OutcomeOK}
+		add(decided)
+		newest(3, 1)
+		newest(3, 1)
+		add(decided)
+		record(t, l, look)
+		newest(5, 2)
+		if r := valid(t, l, 5); r.Anchors != 2 || r.Newest != 5 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 // TestPolicyChanges: other rules than when somebody last looked are a row, once for each
 // workspace and however many processes look.
 func TestPolicyChanges(t *testing.T) {

@@ -253,7 +253,9 @@ const stopTime = 10 * time.Second
 func (i *Installation) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	return errors.Join(i.Jobs.Stop(ctx), i.Toolchain.Close(), i.database.close())
+	stopped := i.Jobs.Stop(ctx)
+	_ = i.Audit.Anchor(ctx) // what was decided here; where it cannot be now, the next row's writer does it
+	return errors.Join(stopped, i.Toolchain.Close(), i.database.close())
 }
 
 func (s settings) keyFile() string   { return filepath.Join(s.folders.State, "keys", "mac.key") }
