@@ -121,4 +121,3 @@ func (c *Client) stream(e Endpoint, body io.Reader, on func(Delta)) (Reply, erro
 	}
 	return r, err
 }
-
