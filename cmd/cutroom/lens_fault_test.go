@@ -234,3 +234,37 @@ func TestRulesHoldAgainstUploads(t *testing.T) {
 		t.Error("something was sent")
 	}
 }
+
+// TestKilledWhileReading: a process that is killed while a service thinks leaves nothing
+// that answers, nobody who rests, and no lock.
+func TestKilledWhileReading(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 8)
+	acme := providertest.New(t)
+	acme.Answer(func(providertest.Request) providertest.Step {
+		asked <- struct{}{}
+		return providertest.Step{Hang: true}
+	})
+	l := newLab(t, strings.NewReplacer("HTTP:", "LOCAL:").Replace(omni), map[string]*providertest.Server{"acme": acme})
+	l.slide("a.png")
+	c := command(t, l.dir, "read-image", "a.png", "--json", "--quiet")
+	c.Env = append(c.Env, "CUTROOM_HOME="+l.home)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-asked:
+	case <-t.Context().Done():
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err == nil {
+		t.Error("it ended well")
+	}
+	acme.Answer(func(providertest.Request) providertest.Step { return saw("a slide") })
+	out := l.image(media.ReadImageInput{Source: "a.png"})
+	if d := cmp.Diff([]string{"registered:acme ok"}, attempts(out)); d != "" || out.Transient() {
+		t.Error(d)
+	}
+}
