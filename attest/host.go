@@ -40,6 +40,7 @@ type client struct {
 	// searching is prepare with a model that the host shows no tools of servers before
 	// it has searched for them; nil where there is none.
 	searching func(l *lab, project, url string) error
+	pointing  pointing
 }
 
 type shellArguments struct {
@@ -53,7 +54,7 @@ const dummyKey = "dummy-key-of-no-service"
 func claude() client {
 	name := func(tool string) string { return "mcp__cutroom__" + tool }
 	return client{
-		name: "claude", title: "Claude Code", wire: modeltest.Messages,
+		name: "claude", title: "Claude Code", wire: modeltest.Messages, pointing: claudePointing(),
 		skill: ".claude/skills/watch/SKILL.md", userSkill: ".claude/skills/watch/SKILL.md",
 		prepare: func(*lab, string, string) error { return nil },
 		env: func(url string) []string {
@@ -115,7 +116,7 @@ func codex() client {
 		}
 	}
 	return client{
-		name: "codex", title: "Codex", wire: modeltest.Responses,
+		name: "codex", title: "Codex", wire: modeltest.Responses, pointing: codexPointing(),
 		skill: ".agents/skills/watch/SKILL.md", userSkill: ".agents/skills/watch/SKILL.md",
 		prepare: config("gpt-5.1-codex"), searching: config("gpt-5.5"),
 		env:   func(string) []string { return []string{"SCRIPTED_KEY=" + dummyKey} },
@@ -144,7 +145,7 @@ const openCodeConfig = `{"$schema":"https://opencode.ai/config.json","autoupdate
 func openCode() client {
 	config := func(l *lab) string { return l.path(".config", "opencode", "opencode.json") }
 	return client{
-		name: "opencode", title: "opencode", wire: modeltest.Chat,
+		name: "opencode", title: "opencode", wire: modeltest.Chat, pointing: openCodePointing(),
 		skill: ".opencode/commands/watch.md", userSkill: ".config/opencode/commands/watch.md",
 		prepare: func(l *lab, _, url string) error {
 			return write(config(l), fmt.Sprintf(openCodeConfig, url))

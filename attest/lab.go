@@ -173,13 +173,7 @@ var errNoHost = errors.New("the host cannot be installed here")
 
 // build makes the program that is attested.
 func build(ctx context.Context, repository, to string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", to, "./cmd/cutroom")
-	cmd.Dir = repository
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w: %s", err, tail(string(out)))
-	}
-	return nil
+	return buildOne(ctx, repository, "-trimpath", "-o", to, "./cmd/cutroom")
 }
 
 // findModels returns the folder of models: CUTROOM_MODELS, else where

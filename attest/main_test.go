@@ -67,6 +67,36 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// TestLibraries is the fast part for the services' own libraries for JavaScript; those for
+// Go take minutes to compile.
+func TestLibraries(t *testing.T) {
+	t.Parallel()
+	testenv.Needs(t, "ffmpeg", "ffprobe", "tesseract", "go")
+	root, models := testenv.Root(t), testenv.Models(t)
+	dependOnSource(t, root)
+	testenv.Hosts(t, "node22", "openai-js", "anthropic-js")
+	dir := t.TempDir()
+	program := filepath.Join(dir, "cutroom")
+	if err := build(t.Context(), root, program); err != nil {
+		t.Fatal(err)
+	}
+	lab := func(name string) (*lab, error) { return newLab(filepath.Join(dir, name), root, program, models) }
+	list, err := attestLibraries(t.Context(), lab, []string{"openai-js", "anthropic-js"}, true, func(string) func(string, ...any) { return t.Logf })
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%d libraries: %v", len(list), err)
+	}
+	for _, v := range list {
+		if len(v.Rows) != 10 {
+			t.Errorf("%s: %d rows", v.Title, len(v.Rows))
+		}
+		for _, r := range v.Rows {
+			if !r.Passed {
+				t.Errorf("%s %s: %s", v.Title, v.Version, r.Check)
+			}
+		}
+	}
+}
+
 // unattested reports loudly that a host could not be tried.
 func unattested(c client, err error) {
 	bar := strings.Repeat("!", 78)
@@ -158,7 +188,7 @@ func TestPageIsMadeFromTheData(t *testing.T) {
 func TestOneFailedRowDisqualifies(t *testing.T) {
 	t.Parallel()
 	v := Verdict{Host: "codex", Title: "Codex", Version: "1|2", Rows: []Row{{Check: "a", Passed: true}, {Check: "b"}}}
-	text := page(replace([]Verdict{{Host: "codex", Version: "0"}, {Host: "claude"}}, v))
+	text := page(verdicts{Hosts: replace([]Verdict{{Host: "codex", Version: "0"}, {Host: "claude"}}, v)})
 	for _, want := range []string{"| Codex | 1\\|2 |  | not qualified: 1 of 2 rows failed |", "| opencode | – | – | not qualified: never attested |", "| b | **failed** |  |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)

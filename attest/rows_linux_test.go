@@ -23,6 +23,7 @@ func TestNothingSeenPassesNothing(t *testing.T) {
 		rows := append(a.watchRows(s, project), a.readRow(s, []string{"media_ask"}), a.secretRow(s), a.failureRow("missing", s.results(), "not_found", "missing.mp4"),
 			a.ceilingRow(s), question{}.row(), question{announced: s.hasDialogs(), dialogs: s.dialogs()}.row())
 		rows = append(rows, a.authorityRows(&ordeal{})...)
+		rows = append(rows, a.plainRow(&look{}), a.wrappedRow(&look{}), a.wrappedRow(&look{asked: 1, keyed: true, told: true, evidence: []string{marker + "an image] nothing"}}))
 		for _, r := range rows {
 			if r.Passed {
 				t.Errorf("%s: %q passed", c.title, r.Check)

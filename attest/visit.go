@@ -89,6 +89,7 @@ func (a *attestation) stages() []stage {
 		{"user", false, a.userVisit},
 		{"job", false, a.jobVisit},
 		{"failure", false, a.failureVisit},
+		{"gateway", false, a.gatewayVisit},
 		{"dialog", true, a.dialogVisit},       // while no passphrase is set
 		{"authority", true, a.authorityVisit}, // which sets it
 		{"cancel", false, a.cancelVisit},

@@ -26,10 +26,10 @@ import (
 type Server struct {
 	URL string // with /v1: a base URL
 
-	t     testing.TB
-	http  *httptest.Server
-	stop  chan struct{}
-	dials atomic.Int64
+	report func(format string, args ...any)
+	http   *httptest.Server
+	stop   chan struct{}
+	dials  atomic.Int64
 
 	mu       sync.Mutex
 	queue    []Step
@@ -58,7 +58,15 @@ type Request struct {
 // last one again and again; without any, "ok".
 func New(t testing.TB, steps ...Step) *Server {
 	t.Helper()
-	s := &Server{t: t, stop: make(chan struct{}), queue: steps, byKey: map[string][]Step{}, byModel: map[string][]Step{}, models: `{"object":"list","data":[]}`}
+	s := Start(t.Errorf, steps...)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Start is New for programs that are no tests: what cannot be read is reported, and Close
+// ends it.
+func Start(report func(format string, args ...any), steps ...Step) *Server {
+	s := &Server{report: report, stop: make(chan struct{}), queue: steps, byKey: map[string][]Step{}, byModel: map[string][]Step{}, models: `{"object":"list","data":[]}`}
 	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -67,11 +75,13 @@ func New(t testing.TB, steps ...Step) *Server {
 	}
 	s.http.Start()
 	s.URL = s.http.URL + "/v1"
-	t.Cleanup(func() {
-		close(s.stop)
-		s.http.Close()
-	})
 	return s
+}
+
+// Close ends the server; answers that hang or stall end with it. It may be called once.
+func (s *Server) Close() {
+	close(s.stop)
+	s.http.Close()
 }
 
 // Endpoint is one of this server.
@@ -175,7 +185,7 @@ func (s *Server) next(r Request) Step {
 func (s *Server) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	r, err := read(in)
 	if err != nil {
-		s.t.Errorf("%s %s cannot be read: %v", in.Method, in.URL.Path, err)
+		s.report("%s %s cannot be read: %v", in.Method, in.URL.Path, err)
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}

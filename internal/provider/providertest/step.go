@@ -23,11 +23,12 @@ type Step struct {
 	Status int         // not 0: Body is answered with it, as it is
 	Header http.Header // more headers
 	Body   string
-	Kind   string // content type of Body; "" is application/json
-	Hang   bool   // nothing is answered until the caller gives up
-	Stall  bool   // half of the answer comes, then nothing until the caller gives up
-	Cut    bool   // half of the answer comes, then the connection ends
-	Size   int    // letters in one event; 0: 5
+	Kind   string          // content type of Body; "" is application/json
+	Hang   bool            // nothing is answered until the caller gives up
+	Stall  bool            // half of the answer comes, then nothing until the caller gives up
+	Until  <-chan struct{} // half of the answer comes, and the rest once this is closed
+	Cut    bool            // half of the answer comes, then the connection ends
+	Size   int             // letters in one event; 0: 5
 }
 
 // Say is an answer that is a text.
@@ -124,7 +125,7 @@ func (s Step) serve(w http.ResponseWriter, r Request, stop, gone <-chan struct{}
 	if s.Status != 0 {
 		w.WriteHeader(s.Status)
 	}
-	if !s.Cut && !s.Stall {
+	if !s.Cut && !s.Stall && s.Until == nil {
 		_, _ = io.WriteString(w, text)
 		return
 	}
@@ -134,6 +135,15 @@ func (s Step) serve(w http.ResponseWriter, r Request, stop, gone <-chan struct{}
 	}
 	_, _ = io.WriteString(w, half)
 	_ = http.NewResponseController(w).Flush()
+	if s.Until != nil {
+		select {
+		case <-s.Until:
+			_, _ = io.WriteString(w, text[len(half):])
+			return
+		case <-stop:
+		case <-gone:
+		}
+	}
 	if s.Stall {
 		select {
 		case <-stop:
