@@ -77,19 +77,24 @@ func (l *lab) serve(ctx context.Context, name string) (s *service, err error) {
 	if s.token, err = l.token(s.workspace); err != nil {
 		return s, err
 	}
+	return s, s.start(ctx, l)
+}
+
+// start starts the server.
+func (s *service) start(ctx context.Context, l *lab) error {
 	s.cmd = exec.CommandContext(ctx, l.real(), "serve", "--addr", "127.0.0.1:0")
 	s.cmd.Dir, s.cmd.Env = s.workspace, l.env()
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	s.cmd.WaitDelay = endTime
 	said, err := s.cmd.StderrPipe()
 	if err != nil {
-		return s, err
+		return err
 	}
 	if err := s.cmd.Start(); err != nil {
-		return s, err
+		return err
 	}
 	s.address, s.said, err = listening(said, io.Discard)
-	return s, err
+	return err
 }
 
 // token makes a token for the gateway.
@@ -130,15 +135,21 @@ func listening(from io.Reader, w io.Writer) (address string, ended <-chan struct
 	return address, done, nil
 }
 
+// stop ends the server.
+func (s *service) stop() {
+	if s.cmd == nil || s.cmd.Process == nil {
+		return
+	}
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	if s.said != nil {
+		<-s.said
+	}
+	_ = s.cmd.Wait()
+}
+
 // close ends server and upstream.
 func (s *service) close() {
-	if s.cmd != nil && s.cmd.Process != nil {
-		_ = s.cmd.Process.Signal(syscall.SIGTERM)
-		if s.said != nil {
-			<-s.said
-		}
-		_ = s.cmd.Wait()
-	}
+	s.stop()
 	s.upstream.Close()
 }
 

@@ -48,7 +48,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     say(await { messages, models }[o.do](client, o))
   } catch (e) {
-    if (!(e instanceof APIError)) throw e
-    say({ fault: { name: e.constructor.name, status: e.status, doc: e.error, message: e.message }, headers: Object.fromEntries(e.headers ?? []) })
+    const { status, error, headers } = e instanceof APIError ? e : {}
+    say({ fault: { name: e.constructor.name, status, doc: error, message: e.message }, headers: Object.fromEntries(headers ?? []) })
   }
 }

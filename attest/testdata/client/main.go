@@ -147,5 +147,5 @@ func faultOf(a *answer, err error) *fault {
 		a.heads(e.Response)
 		return &fault{"anthropic.Error", e.StatusCode, json.RawMessage(e.RawJSON()), e.Message}
 	}
-	panic(err)
+	return &fault{Name: "error", Message: err.Error()}
 }
