@@ -69,8 +69,12 @@ func codexPointing() pointing {
 		args: func(picture, question string) []string {
 			return []string{"exec", "--skip-git-repo-check", "-i", picture, "--", question}
 		},
-		script: func(string) modeltest.Script { return modeltest.Script{modeltest.Say(seenWords)} },
-		how:    code("codex exec -i PICTURE"),
+		script: func(picture string) modeltest.Script {
+			return modeltest.Script{modeltest.Use(modeltest.With("view_image", struct {
+				Path string `json:"path"`
+			}{picture})), modeltest.Say(seenWords)}
+		},
+		how: code("codex exec -i PICTURE") + ", and its own tool " + code("view_image"),
 	}
 }
 
