@@ -74,7 +74,7 @@ func joined(rows, more []Row) []Row {
 // rows are what is tried over one wire.
 func (t *trade) rows(ctx context.Context, w provider.Wire) ([]Row, error) {
 	var rows []Row
-	for _, try := range []func(context.Context, provider.Wire) ([]Row, error){t.textRows, t.toolRow, t.faultRow, t.cutRow, t.mediaRows, t.omniRow} {
+	for _, try := range []func(context.Context, provider.Wire) ([]Row, error){t.textRows, t.toolRow, t.faultRow, t.cutRow, t.mediaRows, t.omniRow, t.refusedRow} {
 		more, err := try(ctx, w)
 		if err != nil {
 			return nil, err
@@ -285,6 +285,30 @@ func (t *trade) omniRow(_ context.Context, w provider.Wire) ([]Row, error) {
 		t.say("refused %t: %+v; then %q", refused, a.Fault, b.Text)
 	}
 	note(&row, "400, which names the model itself; that gets the media byte for byte")
+	return []Row{row}, nil
+}
+
+// refusedRow: what the gateway refuses by itself is an error of the library's own.
+func (t *trade) refusedRow(_ context.Context, w provider.Wire) ([]Row, error) {
+	row := Row{Check: "what the gateway itself refuses is the library's error", Passed: true}
+	before := len(t.s.upstream.Requests())
+	for _, r := range []struct {
+		status             int
+		key, model, naming string
+	}{
+		{http.StatusUnauthorized, upstreamKey, "blind", "token"},
+		{http.StatusNotFound, t.s.token, "cutroom-vision-none", "cutroom-vision-none"},
+	} {
+		o := t.order(w, "hello")
+		o.Base, o.Key, o.Model = t.s.address, r.key, r.model
+		a, err := t.ask(o, func() {})
+		if err != nil {
+			return nil, err
+		}
+		row.Passed = row.Passed && a.Fault != nil && a.Fault.Status == r.status && a.Fault.Name != "" && strings.Contains(a.Fault.Message+string(a.Fault.Doc), r.naming)
+	}
+	row.Passed = row.Passed && len(t.s.upstream.Requests()) == before
+	note(&row, "401 for a token that it does not know, 404 for a model, with what to do; the upstream is not asked")
 	return []Row{row}, nil
 }
 

@@ -86,7 +86,7 @@ func TestLibraries(t *testing.T) {
 		t.Fatalf("%d libraries: %v", len(list), err)
 	}
 	for _, v := range list {
-		if len(v.Rows) != 12 {
+		if len(v.Rows) != 13 {
 			t.Errorf("%s: %d rows", v.Title, len(v.Rows))
 		}
 		for _, r := range v.Rows {

@@ -396,3 +396,18 @@ func FuzzRewrite(f *testing.F) {
 		}
 	})
 }
+
+// TestNobodyAnswers: a service that cannot be reached is a failure of the server in the
+// words of each wire, which clients try again.
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	s := openGateway(t, nil, &eyes{})
+	for path, want := range map[string][2]string{
+		"/chat/completions": {"blind", `"type":"server_error"`}, "/responses": {"blind", `"type":"server_error"`}, "/messages": {"lab/claude", `{"type":"error","error":{"type":"api_error"`},
+	} {
+		status, answer, _ := post(t, s.URL+"/v1"+path, `{"model":"`+want[0]+`"}`)
+		if status != http.StatusServiceUnavailable || !strings.Contains(answer, want[1]) || !strings.Contains(answer, "does not answer") || strings.Contains(answer, "127.0.0.1") {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+	}
+}

@@ -117,8 +117,11 @@ func openAIFault(_ int, kind, message string) any {
 
 // anthropicFault is the error document of Anthropic's API.
 func anthropicFault(status int, _, message string) any {
-	group := map[int]string{401: "authentication_error", 403: "permission_error", 404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 502: "api_error", 500: "api_error"}[status]
-	if group == "" {
+	group := map[int]string{401: "authentication_error", 403: "permission_error", 404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error"}[status]
+	switch {
+	case status >= 500:
+		group = "api_error"
+	case group == "":
 		group = "invalid_request_error"
 	}
 	type fault struct {
