@@ -40,7 +40,7 @@ test: ## install what tests need, run every test, fuzz each target for 5 s
 soak: ## the long versions of the tests, 30 s of fuzzing, the benches
 	scripts/setup.sh --test
 	@$(MAKE) --no-print-directory build
-	CUTROOM_SOAK=1 go test -count=1 -timeout 6h ./...
+	CUTROOM_SOAK=1 go test -tags sdk -count=1 -timeout 6h ./...
 	scripts/fuzz.sh 30s
 	go run ./bench -long
 
