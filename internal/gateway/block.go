@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"cutroom"
@@ -64,48 +63,56 @@ type finder struct {
 	found []block
 }
 
-// content looks at a list of content blocks; anything else is plain text.
+// mostBlocks is how many media blocks one request may hold.
+const mostBlocks = 10_000
+
+// content looks at a list of content blocks, or at one that stands alone; anything else is
+// plain text.
 func (f *finder) content() error {
-	if f.PeekKind() != '[' {
-		return f.skip()
-	}
-	return f.elements(func() error {
-		if f.PeekKind() != '{' {
-			return f.skip()
-		}
+	switch f.PeekKind() {
+	case '{':
 		return f.element()
-	})
+	case '[':
+		return f.elements(func() error {
+			if f.PeekKind() != '{' {
+				return f.skip()
+			}
+			return f.element()
+		})
+	}
+	return f.skip()
 }
 
-// element looks at one content block, which may hold others if it is what a tool
-// answered.
+// element looks at one content block, which may hold others: what a tool answered, or the
+// parts of a document.
 func (f *finder) element() error {
 	before := len(f.found)
 	m := map[string]span{}
 	at := f.base + int(f.InputOffset())
 	err := f.members(func(name string) (err error) {
-		if name == "content" {
+		switch {
+		case name == "content":
 			return f.content()
+		case name == "source" && f.PeekKind() == '{':
+			m[name], err = f.parts()
+		default:
+			m[name], err = f.value()
 		}
-		m[name], err = f.value()
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	kind, _ := textOf(f.doc, m["type"])
-	if kind == "tool_result" {
-		return nil
-	}
-	f.found = f.found[:before]
 	b, ok := f.block(kind, m)
 	if !ok {
 		return nil
 	}
-	for f.doc[at] != '{' {
-		at++ // past blanks and the comma
+	f.found = f.found[:before]
+	if len(f.found) >= mostBlocks {
+		return cutroom.Errorf(cutroom.Limit, "the request holds more than %d media", mostBlocks).WithHint("send fewer at once")
 	}
-	b.span = span{at, f.base + int(f.InputOffset())}
+	b.span = f.since(at)
 	for _, name := range kept {
 		if v, ok := m[name]; ok {
 			if b.keep == nil {
@@ -118,10 +125,34 @@ func (f *finder) element() error {
 	return nil
 }
 
+// parts passes over the source of a block, which may be a list of blocks itself.
+func (f *finder) parts() (span, error) {
+	at := f.base + int(f.InputOffset())
+	err := f.members(func(name string) error {
+		if name == "content" {
+			return f.content()
+		}
+		return f.skip()
+	})
+	return f.since(at), err
+}
+
+// since is the object that was read from at on, which lies behind blanks and a comma or a
+// colon.
+func (f *finder) since(at int) span {
+	end := f.base + int(f.InputOffset())
+	for at < end && f.doc[at] != '{' {
+		at++
+	}
+	return span{at, end}
+}
+
 // block reads a block by its type, in the words of the three wires; false when it is no
 // medium.
 func (f *finder) block(kind string, m map[string]span) (block, bool) {
 	switch kind {
+	case "computer_screenshot":
+		return f.block("input_image", m)
 	case "image_url", "video_url", "audio_url": // {image_url: {url}} or {image_url: url}
 		return f.address(medium(strings.TrimSuffix(kind, "_url")), m[kind])
 	case "input_image", "input_video":
@@ -210,7 +241,7 @@ func (f *finder) file(m map[string]span) (block, bool) {
 	var b block
 	name, _ := textOf(f.doc, m["filename"])
 	if data, ok := textOf(f.doc, m["file_data"]); ok {
-		if rest, isURL := strings.CutPrefix(data, "data:"); isURL {
+		if scheme, rest, _ := strings.Cut(data, ":"); strings.EqualFold(scheme, "data") {
 			f.locate(&b, data)
 			head, _, _ := strings.Cut(rest, ",")
 			b.medium = mediumOf(head)
@@ -219,6 +250,9 @@ func (f *finder) file(m map[string]span) (block, bool) {
 		}
 		if b.medium == "" {
 			b.suffix, b.medium = strings.ToLower(path.Ext(name)), named(name)
+		}
+		if b.medium == "" {
+			b.suffix, b.medium = b.sniffed()
 		}
 		return b, b.medium != ""
 	}
@@ -230,6 +264,19 @@ func (f *finder) file(m map[string]span) (block, bool) {
 		}
 	}
 	return b, false
+}
+
+// sniffed is what the first bytes say of a file that neither its type nor its name calls a
+// medium.
+func (b block) sniffed() (string, medium) {
+	content, err := b.data()
+	if err != nil {
+		return "", ""
+	}
+	head := make([]byte, sniffLen)
+	n, _ := io.ReadFull(content, head) // what cannot be decoded is no medium
+	kind := http.DetectContentType(head[:n])
+	return suffixOf(kind), mediumOf(kind)
 }
 
 // source is a block in the form of Anthropic's Messages.
@@ -287,59 +334,18 @@ func dataURL(rest string) (io.Reader, error) {
 		if strings.Contains(body, "%") {
 			var err error
 			if body, err = url.PathUnescape(body); err != nil {
-				return nil, fmt.Errorf("data URL: %w", err)
+				return nil, errEscapes(err)
 			}
 		}
 		return decoded(body), nil
 	}
 	body, err := url.PathUnescape(body)
 	if err != nil {
-		return nil, fmt.Errorf("data URL: %w", err)
+		return nil, errEscapes(err)
 	}
 	return bytes.NewReader([]byte(body)), nil
 }
 
-// mediumOf is what a media type is; "" for anything else.
-func mediumOf(kind string) medium {
-	kind, _, _ = strings.Cut(strings.TrimSpace(strings.ToLower(kind)), ";")
-	group, _, _ := strings.Cut(kind, "/")
-	switch m := medium(group); m {
-	case image, audio, video:
-		return m
-	}
-	return ""
-}
-
-// suffixes are the names that content of a type goes by.
-var suffixes = map[string]string{
-	"image/png": ".png", "image/jpeg": ".jpg", "image/jpg": ".jpg", "image/webp": ".webp", "image/gif": ".gif", "image/bmp": ".bmp", "image/tiff": ".tiff", "image/avif": ".avif",
-	"image/heic": ".heic", "image/heif": ".heif",
-	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/wave": ".wav", "audio/mp3": ".mp3", "audio/mpeg": ".mp3", "audio/mp4": ".m4a", "audio/m4a": ".m4a", "audio/x-m4a": ".m4a", "audio/aac": ".aac",
-	"audio/flac": ".flac", "audio/x-flac": ".flac", "audio/ogg": ".ogg", "audio/opus": ".opus", "audio/webm": ".webm",
-	"video/mp4": ".mp4", "video/quicktime": ".mov", "video/webm": ".webm", "video/x-matroska": ".mkv", "video/matroska": ".mkv", "video/mpeg": ".mpg", "video/x-msvideo": ".avi", "video/mp2t": ".ts", "video/x-m4v": ".m4v",
-}
-
-// suffixOf is the suffix for a media type, "" when the type is not known.
-func suffixOf(kind string) string {
-	kind, _, _ = strings.Cut(strings.TrimSpace(strings.ToLower(kind)), ";")
-	return suffixes[kind]
-}
-
-// names are the suffixes of files by what they hold.
-var names = map[medium][]string{
-	image: {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic", ".heif"},
-	audio: {".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".oga", ".opus"},
-	video: {".mp4", ".mov", ".webm", ".mkv", ".mpg", ".mpeg", ".avi", ".ts", ".m4v"},
-}
-
-// named is what a file or an address is by its name; "" for anything else.
-func named(name string) medium {
-	name, _, _ = strings.Cut(name, "?")
-	suffix := strings.ToLower(path.Ext(name))
-	for m, list := range names {
-		if slices.Contains(list, suffix) {
-			return m
-		}
-	}
-	return ""
+func errEscapes(cause error) error {
+	return cutroom.Errorf(cutroom.Invalid, "the data URL holds a broken escape").WithCause(cause)
 }

@@ -49,6 +49,12 @@ func TestEveryBlockOfEveryWire(t *testing.T) {
 		"input_file":           {"/responses", "blind", `{"type":"input_file","filename":"a.flac","file_data":"` + data("", "sound") + `"}`, `{"type":"input_text","text":` + asJSON(evidence(audio, `flac holding "sound"`)) + `}`},
 		"anthropic image":      {"/messages", "lab/claude", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + b64 + `"},"cache_control":{"type":"ephemeral"}}`, `{"type":"text","text":` + asJSON(seenPNG) + `,"cache_control":{"type":"ephemeral"}}`},
 		"anthropic tool image": {"/messages", "lab/claude", `{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + b64 + `"}}]}`, `{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":` + asJSON(seenPNG) + `}]}`},
+		"document of parts":    {"/messages", "lab/claude", `{"type":"document","source":{"type":"content","content":[{"type":"text","text":"a"}, {"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + b64 + `"}}]},"title":"t"}`, `{"type":"document","source":{"type":"content","content":[{"type":"text","text":"a"}, {"type":"text","text":` + asJSON(seenPNG) + `}]},"title":"t"}`},
+		"another tool's image": {"/messages", "lab/claude", `{"type":"mcp_tool_result","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + b64 + `"}}]}`, `{"type":"mcp_tool_result","content":[{"type":"text","text":` + asJSON(seenPNG) + `}]}`},
+		"file without a name":  {"/chat/completions", "blind", `{"type":"file","file":{"file_data":"` + b64 + `"}}`, `{"type":"text","text":` + asJSON(seenPNG) + `}`},
+		"file of no type":      {"/chat/completions", "blind", `{"type":"file","file":{"filename":"a.bin","file_data":"DATA:application/octet-stream;base64,` + b64 + `"}}`, `{"type":"text","text":` + asJSON(seenPNG) + `}`},
+		"broken escape":        {"/chat/completions", "blind", `{"type":"image_url","image_url":{"url":"data:image/png,%zz"}}`, `{"type":"text","text":` + asJSON(placeholder(image, cutroom.Invalid)) + `}`},
+		"half a character":     {"/chat/completions", "blind", `{"type":"text","text":"cut in \ud83d"}`, "same"},
 		"anthropic document":   {"/messages", "lab/claude", `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}`, "same"},
 		"anthropic address":    {"/messages", "lab/claude", `{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}`, `{"type":"text","text":` + asJSON(placeholder(image, cutroom.Denied)) + `}`},
 	} {
@@ -95,6 +101,43 @@ func TestWhatACallAnswered(t *testing.T) {
 	want := `{"model":"blind","input":[{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":` + asJSON(evidence(image, `.png holding `+fmt.Sprintf("%q", png))) + `}]},{"role":"assistant","content":[{"type":"output_text","text":"a"}]},"odd"]}`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAScreenshot: what a computer showed, which is no list.
+func TestAScreenshot(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t)
+	s := openGateway(t, u, &eyes{})
+	form := `{"model":"%s","input":[{"type":"computer_call_output","output": %s}]}`
+	if status, answer, _ := post(t, s.URL+"/v1/responses", fmt.Sprintf(form, "cutroom-vision-blind", `{"type":"computer_screenshot","image_url":"`+data("image/png", png)+`"}`)); status != 200 {
+		t.Fatal(status, answer)
+	}
+	got, _ := u.last()
+	want := fmt.Sprintf(form, "blind", `{"type":"input_text","text":`+asJSON(evidence(image, `.png holding `+fmt.Sprintf("%q", png)))+`}`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAFloodOfBlocks: ten thousand media are looked at, a few at a time; one more is
+// refused before anything is read.
+func TestAFloodOfBlocks(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t)
+	s := openGateway(t, u, &eyes{})
+	flood := func(n int) string {
+		return `{"model":"cutroom-vision-blind","messages":[{"role":"user","content":[` + strings.Repeat(`{"type":"image_url"},`, n-1) + `{"type":"image_url"}]}]}`
+	}
+	if status, answer, _ := post(t, s.URL+"/v1/chat/completions", flood(mostBlocks)); status != 200 {
+		t.Fatal(status, answer)
+	}
+	if got, _ := u.last(); strings.Count(got, asJSON(placeholder(image, cutroom.Invalid))) != mostBlocks {
+		t.Errorf("%.300s", got)
+	}
+	status, answer, _ := post(t, s.URL+"/v1/chat/completions", flood(mostBlocks+1))
+	if status != cutroom.Limit.Facts().HTTP || !strings.Contains(answer, "more than 10000 media; send fewer at once") || len(u.bodies) != 1 {
+		t.Error(status, answer, len(u.bodies))
 	}
 }
 

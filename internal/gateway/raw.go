@@ -23,8 +23,11 @@ type walker struct {
 	base int // where what it reads lies in the document
 }
 
+// walk reads what lies at s. Halves of characters, as programs leave them that cut texts
+// at a length, are the upstream's to judge; two members of one name are not: which of them
+// counts would be up to the reader.
 func walk(doc []byte, s span) walker {
-	return walker{jsontext.NewDecoder(bytes.NewBuffer(s.of(doc))), s.from}
+	return walker{jsontext.NewDecoder(bytes.NewBuffer(s.of(doc)), jsontext.AllowInvalidUTF8(true)), s.from}
 }
 
 // value passes over the next value and says where it lies.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cutroom"
@@ -22,6 +23,8 @@ import (
 const (
 	maxText     = 8000             // characters of one block's evidence
 	maxReads    = 4                // blocks that are read at once, of all requests
+	atOnce      = 2 * maxReads     // blocks of one request that are looked at, or wait for their turn
+	sniffLen    = 512              // bytes that a file's type shows in
 	readTime    = 10 * time.Minute // for one block
 	cacheBytes  = 64 << 20         // of evidence that is kept
 	transientOK = 5 * time.Minute  // how long evidence counts that a better reader might have made
@@ -58,19 +61,27 @@ func (r *reader) replace(ctx context.Context, who cutroom.Principal, blocks []bl
 	blocks = slices.DeleteFunc(blocks, func(b block) bool { return !slices.Contains(lacks, b.medium) })
 	edits := make([]edit, len(blocks))
 	var all sync.WaitGroup
-	for i, b := range blocks {
+	var next atomic.Int64
+	for range min(len(blocks), atOnce) {
 		all.Go(func() {
-			text, err := r.evidence(ctx, who, b)
-			if err != nil {
-				e := cutroom.AsError(err)
-				r.Log.Warn("gateway: a block could not be read", "medium", b.medium, "code", e.Code, "cause", err)
-				text = placeholder(b.medium, e.Code)
+			for i := int(next.Add(1)) - 1; i < len(blocks); i = int(next.Add(1)) - 1 {
+				edits[i] = r.edit(ctx, who, blocks[i])
 			}
-			edits[i] = b.place(text)
 		})
 	}
 	all.Wait()
 	return edits
+}
+
+// edit is what stands in the place of one block.
+func (r *reader) edit(ctx context.Context, who cutroom.Principal, b block) edit {
+	text, err := r.evidence(ctx, who, b)
+	if err != nil {
+		e := cutroom.AsError(err)
+		r.Log.Warn("gateway: a block could not be read", "medium", b.medium, "code", e.Code, "cause", err)
+		text = placeholder(b.medium, e.Code)
+	}
+	return b.place(text)
 }
 
 // placeholder stands for a block that could not be read.
@@ -127,7 +138,7 @@ func (r *reader) upload(ctx context.Context, who cutroom.Principal, b block) (st
 	if _, err := io.Copy(io.MultiWriter(f, hash), content); err != nil {
 		return "", false, cutroom.Errorf(cutroom.Invalid, "the content of the block cannot be decoded").WithCause(err)
 	}
-	head := make([]byte, 512)
+	head := make([]byte, sniffLen)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return "", false, err

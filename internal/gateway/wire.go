@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"errors"
+
 	"cutroom"
 	"cutroom/internal/provider"
 )
@@ -51,6 +53,9 @@ func (w wire) read(doc []byte) (request, error) {
 	})
 	if err == nil {
 		err = f.end()
+	}
+	if e, ours := errors.AsType[*cutroom.Error](err); ours {
+		return r, e
 	}
 	if err != nil {
 		return r, cutroom.Errorf(cutroom.Invalid, "the body is not a JSON object").WithCause(err).WithHint("send one JSON object with a model and %s", w.member)

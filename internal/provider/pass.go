@@ -13,7 +13,8 @@ const maxRefusal = 1 << 20
 // Pass sends a request as somebody else wrote it, under the keys of one endpoint in
 // order: a key that is refused, or has spent what it may, rests, and the next is tried.
 // What comes back last comes back as it is, whatever its status; only keys that the
-// service repeats in a refusal are masked. Nothing is charged. The error is a *Fault, or
+// service repeats, in a header or a body, are masked. A redirect is a fault: who followed it
+// would take the request to where nobody configured it to go. Nothing is charged. The error is a *Fault, or
 // the context's own.
 func (c Chain) Pass(ctx context.Context, e Endpoint, raw Raw) (*Answer, error) {
 	r := c.begin([]Hop{{Endpoint: e}}, nil)
@@ -23,8 +24,14 @@ func (c Chain) Pass(ctx context.Context, e Endpoint, raw Raw) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
+		a.Header = maskHeader(a.Header, e.Keys)
+		if a.Status >= http.StatusMultipleChoices && a.Status < http.StatusBadRequest {
+			a.Body.Close()
+			return nil, &Fault{Class: Unavailable, Status: a.Status, Message: "the service sends its callers elsewhere", Sent: a.Sent}
+		}
 		if a.Status < http.StatusBadRequest {
 			r.wake(t)
+			a.Body = masked(a.Body, a.Body, e.Keys)
 			return a, nil
 		}
 		head, err := io.ReadAll(io.LimitReader(a.Body, maxRefusal))
@@ -39,22 +46,8 @@ func (c Chain) Pass(ctx context.Context, e Endpoint, raw Raw) (*Answer, error) {
 				continue
 			}
 		}
-		a.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(maskKeys(head, e.Keys)), a.Body), a.Body}
+		a.Body = masked(io.MultiReader(bytes.NewReader(head), a.Body), a.Body, e.Keys)
 		return a, nil
 	}
 	return nil, &Fault{Class: Unavailable} // there is always one turn
-}
-
-// maskKeys keeps the length, which the service may have stated. What stands for a key
-// where a service takes none, in a letter or three, is left alone: it is part of any text.
-func maskKeys(text []byte, keys []string) []byte {
-	for _, k := range keys {
-		if len(k) > 3 {
-			text = bytes.ReplaceAll(text, []byte(k), bytes.Repeat([]byte("*"), len(k)))
-		}
-	}
-	return text
 }

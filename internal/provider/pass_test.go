@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -99,5 +100,53 @@ func TestPassEnds(t *testing.T) {
 	_, err = slow.Pass(t.Context(), provider.Endpoint{Name: "a", BaseURL: "http://127.0.0.1:1/v1", Model: "m"}, raw)
 	if f := faultOf(t, err); f.Class != provider.Unavailable {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestPassMasksKeys: a key that the service repeats leaves the process nowhere, not in a
+// header, not in a success, not where it arrives byte by byte; what only begins like one
+// arrives, and in time.
+func TestPassMasksKeys(t *testing.T) {
+	t.Parallel()
+	const key = "canary-1234567890"
+	said := "cana " + key + key + " canary-12 " + key[:len(key)-1] + "\n" + key[:4]
+	want := strings.ReplaceAll(said, key, strings.Repeat("*", len(key)))
+	for _, status := range []int{200, 400} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Debug", "auth="+key)
+			w.WriteHeader(status)
+			for i := range said {
+				_, _ = io.WriteString(w, said[i:i+1])
+				_ = http.NewResponseController(w).Flush()
+			}
+		}))
+		defer s.Close()
+		c := provider.Chain{Client: client(t)}
+		a, err := c.Pass(t.Context(), provider.Endpoint{Name: "a", BaseURL: s.URL, Model: "m", Keys: []string{key}}, provider.Raw{Path: "/x", Body: []byte("{}")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(a.Body)
+		if err != nil || string(got) != want || a.Header.Get("X-Debug") != "auth="+strings.Repeat("*", len(key)) {
+			t.Errorf("%d: %q, %v, %v", status, got, a.Header, err)
+		}
+		a.Body.Close()
+	}
+}
+
+// TestPassNowhereElse: where a service redirects to, the caller does not learn, who might
+// go there with all that it said.
+func TestPassNowhereElse(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"file:///etc/passwd", "http://127.0.0.1:1/other", "/v2"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		}))
+		defer s.Close()
+		_, err := provider.Chain{Client: client(t)}.Pass(t.Context(), provider.Endpoint{Name: "a", BaseURL: s.URL, Model: "m"}, provider.Raw{Path: "/x", Body: []byte("{}")})
+		if f := faultOf(t, err); f.Class != provider.Unavailable || f.Status != http.StatusTemporaryRedirect {
+			t.Errorf("%s: %+v", to, f)
+		}
 	}
 }
