@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"cutroom/internal/provider"
 )
@@ -139,12 +140,16 @@ func goVersion(ctx context.Context, repository, module string) (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), err
 }
 
+// askTime bounds one question: on a busy machine a video is read in a few seconds.
+const askTime = 90 * time.Second
+
 // ask has the program do one thing; begun is called when the first event of a stream came.
 func (c *customer) ask(o order, begun func()) (told, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
 		return told{}, err
 	}
+	defer time.AfterFunc(askTime, func() { _ = c.cmd.Process.Kill() }).Stop()
 	if _, err := c.in.Write(append(line, '\n')); err != nil {
 		return told{}, c.failed(err)
 	}

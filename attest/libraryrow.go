@@ -8,14 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"cutroom/internal/provider"
 	"cutroom/internal/provider/providertest"
 )
-
-// askTime bounds one question: on a busy machine a video is read in a few seconds.
-const askTime = 90 * time.Second
 
 // trade is a library that asks models, both directly and through the gateway.
 type trade struct {
@@ -115,14 +111,12 @@ func (t *trade) both(step providertest.Step, o order) (told, bool, error) {
 			step.Until = first
 		}
 		t.s.upstream.Answer(func(providertest.Request) providertest.Step { return step })
-		stop := time.AfterFunc(askTime, func() { _ = t.cmd.Process.Kill() })
 		var err error
 		got[i], err = t.ask(o, func() {
 			if first != nil {
 				close(first)
 			}
 		})
-		stop.Stop()
 		if err != nil {
 			return told{}, false, err
 		}

@@ -107,8 +107,8 @@ func unattested(c client, err error) {
 // from, which another process reads.
 func dependOnSource(t *testing.T, root string) {
 	t.Helper()
-	for _, dir := range []string{".", "cmd", "internal", "scripts"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+	for _, dir := range []string{".", "cmd", "internal", "scripts", "attest/testdata"} {
+		err := filepath.WalkDir(filepath.Join(root, filepath.FromSlash(dir)), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() && dir == "." && path != root {
 				return fs.SkipDir
 			}
