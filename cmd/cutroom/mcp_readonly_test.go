@@ -1,9 +1,13 @@
 package main_test
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -89,6 +93,12 @@ func readOnlyInputs() []struct{ tool, input string } {
 		{"video_ocr_frames", `{"frames":FRAMES}`},
 		{"video_inspect_frames", `{"frames":FRAMES}`},
 		{"media_objects", `{"frames":FRAMES}`},
+		{"media_plan", `{"source":"demo.mp4"}`},
+		{"media_prepare", `{"source":"demo.mp4","as":"speech"}`},
+		{"media_read_frames", `{"frames":FRAMES}`},
+		{"media_read_image", `{"source":"still.png"}`},
+		{"media_read_audio", `{"source":"still.wav"}`},
+		{"media_read_video", `{"source":"demo.mp4","max_frames":2}`},
 		{"video_summarize_timeline", `{"source_identity_sha256":"SOURCE","results":[{"run":"TRANSCRIPT"}]}`},
 	}
 }
@@ -102,6 +112,8 @@ func TestReadOnlyIsTrue(t *testing.T) {
 	i := install(t).own(t, os.Getenv("PATH"))
 	dir, temporary := t.TempDir(), t.TempDir()
 	sample(t, dir)
+	still(t, dir)
+	i.run(t, dir, "probe", "still.png", "still.wav", "--json") // what is probed once is known
 	job := i.madeJob(t, dir)
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
@@ -112,7 +124,7 @@ func TestReadOnlyIsTrue(t *testing.T) {
 	s := i.serveIn(t, dir, temporary, "mcp", "--toolsets", "all", "--patience", "10m").open("2025-11-25")
 	w := s.watch()
 	words := strings.NewReplacer("JOB", job)
-	tried := []string{}
+	tried := []string{"media_transcribe"} // there is no program of the operator's own here
 	for _, c := range readOnlyInputs() {
 		tried = append(tried, c.tool)
 		a := s.good(c.tool, words.Replace(c.input))
@@ -128,6 +140,28 @@ func TestReadOnlyIsTrue(t *testing.T) {
 	for _, l := range s.list() {
 		if reads := *l.Annotations.ReadOnlyHint; reads != slices.Contains(tried, l.Name) {
 			t.Errorf("%s says read-only: %v", l.Name, reads)
+		}
+	}
+}
+
+// still puts a small picture and a second of silence into a folder.
+func still(t *testing.T, dir string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 320, 180))); err != nil {
+		t.Fatal(err)
+	}
+	const rate = 16_000
+	wave := []byte("RIFF")
+	wave = binary.LittleEndian.AppendUint32(wave, 36+2*rate)
+	wave = append(wave, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...)
+	wave = binary.LittleEndian.AppendUint32(wave, rate)
+	wave = binary.LittleEndian.AppendUint32(wave, 2*rate)
+	wave = append(wave, "\x02\x00\x10\x00data"...)
+	wave = binary.LittleEndian.AppendUint32(wave, 2*rate)
+	for name, content := range map[string][]byte{"still.png": b.Bytes(), "still.wav": append(wave, make([]byte, 2*rate)...)} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

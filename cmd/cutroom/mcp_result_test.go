@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,13 +196,15 @@ func TestStructuredContentKeepsItsPromise(t *testing.T) {
 	dir := t.TempDir()
 	twoHours(t, dir)
 	sample(t, dir)
+	still(t, dir)
 	s := i.serve(t, dir, "mcp", "--toolsets", "all", "--patience", "1h").open("2025-11-25")
 	c := &promise{mcpServer: s, schemas: s.schemas(i, dir), shortened: map[string]int{}}
 	c.tools()
 	t.Logf("shortened: %v", c.shortened)
 	for name := range c.schemas {
-		// video_download has nobody to ask here, and no model decides.
-		if _, called := c.shortened[name]; !called && name != "video_download" && name != "approval_decide" {
+		// video_download has nobody to ask here, media_transcribe no program of the operator's
+		// own, and no model decides.
+		if _, called := c.shortened[name]; !called && !slices.Contains([]string{"video_download", "media_transcribe", "approval_decide"}, name) {
 			t.Errorf("%s was not called", name)
 		}
 	}
@@ -329,7 +332,9 @@ func (c *promise) tools() {
 		c.check("video_inspect_frames", `{"frames":`+string(taken.Frames)+`}`)
 		if file == "demo.mp4" {
 			c.check("media_objects", `{"frames":`+string(taken.Frames)+`}`)
+			c.check("media_read_frames", `{"frames":`+string(taken.Frames)+`}`)
 		}
+		c.check("media_plan", `{"source":"`+file+`"}`)
 		c.check("video_transcript", source(file, ""))
 		said := c.check("video_transcript", source(file, `"detail":"full","allow":["embedded","speech"]`))
 		var from struct {
@@ -344,6 +349,10 @@ func (c *promise) tools() {
 		c.check("video_summarize_timeline", fmt.Sprintf(`{"source_identity_sha256":%q,"results":[{"run":%q}]}`, from.Provenance.Source.SHA256, from.Provenance.Invocation))
 	}
 	c.check("video_extract_audio", source("demo.mp4", `"detail":"full"`))
+	c.check("media_prepare", `{"source":"demo.mp4","as":"speech"}`)
+	c.check("media_read_audio", `{"source":"still.wav"}`)
+	c.check("media_read_image", `{"source":"still.png"}`)
+	c.check("media_read_video", `{"source":"demo.mp4","max_frames":2}`)
 	c.edits()
 	c.check("job_list", `{}`)
 	c.check("approval_request", `{"tool_id":"edit.cut","request":"{\"input\":\"demo.mp4\",\"start\":0,\"end\":1,\"output\":\"demo_cut.mp4\",\"overwrite\":true}"}`)
