@@ -117,11 +117,18 @@ func New(o Options) *Gateway {
 	g.mux.HandleFunc("POST /v1/messages/count_tokens", func(rw http.ResponseWriter, r *http.Request) { g.forward(rw, r, messages, "/messages/count_tokens") })
 	g.mux.HandleFunc("GET /v1/models", g.models)
 	g.mux.HandleFunc("GET /v1/models/{model...}", g.model)
+	g.mux.HandleFunc("/v1/", g.nothing)
 	return g
 }
 
 // ServeHTTP serves one request.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
+
+// nothing answers where nothing is served, in the words that the client reads.
+func (g *Gateway) nothing(rw http.ResponseWriter, r *http.Request) {
+	g.fail(rw, wireFor(r), cutroom.Errorf(cutroom.NotFound, "the gateway does not serve %s %s", short(r.Method), short(r.URL.Path)).
+		WithHint("it serves GET /v1/models and POST /v1/chat/completions, /v1/responses, /v1/messages; ask the service itself for anything else"))
+}
 
 // chosen is what a request's model name stands for.
 type chosen struct {
@@ -196,6 +203,14 @@ func wireOf(name provider.Wire) wire {
 		if w.name == name {
 			return w
 		}
+	}
+	return chat
+}
+
+// wireFor is the wire of a request that names none: Anthropic's clients say their version.
+func wireFor(r *http.Request) wire {
+	if r.Header.Get("Anthropic-Version") != "" {
+		return messages
 	}
 	return chat
 }

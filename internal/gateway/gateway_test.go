@@ -454,3 +454,32 @@ func TestNobodyAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingServed: what the gateway does not serve is a failure that clients can read.
+func TestNothingServed(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t)
+	s := openGateway(t, u, &eyes{})
+	for _, path := range []string{"/embeddings", "/files", "/chat/completions/x", "/messages/batches", "/"} {
+		status, answer, head := post(t, s.URL+"/v1"+path, `{"model":"blind"}`)
+		if status != http.StatusNotFound || !strings.HasPrefix(answer, `{"type":"error","error":{"type":"not_found_error","message":"the gateway does not serve POST /v1`+path) || head.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v1/chat/completions", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusNotFound || !strings.Contains(string(answer), `"code":"not_found"`) {
+		t.Errorf("%d %s %v", res.StatusCode, answer, err)
+	}
+	if got, _ := u.last(); got != "" {
+		t.Errorf("the upstream was sent %s", got)
+	}
+}

@@ -66,9 +66,5 @@ func (g *Gateway) model(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	w := chat
-	if r.Header.Get("Anthropic-Version") != "" {
-		w = messages
-	}
-	g.fail(rw, w, cutroom.Errorf(cutroom.NotFound, "there is no model %q", short(id)).WithHint("GET /v1/models lists those there are"))
+	g.fail(rw, wireFor(r), cutroom.Errorf(cutroom.NotFound, "there is no model %q", short(id)).WithHint("GET /v1/models lists those there are"))
 }
