@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"container/list"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -34,8 +33,9 @@ const (
 // reader makes evidence of blocks, once of each content.
 type reader struct {
 	Options
-	turns chan struct{} // holds a token for each block being read
-	cache cache
+	turns   chan struct{} // holds a token for each block being read
+	cache   cache
+	flights flights
 }
 
 func newReader(o Options) *reader {
@@ -107,19 +107,21 @@ func (r *reader) evidence(ctx context.Context, who cutroom.Principal, b block) (
 	if r.Settings != nil {
 		key += " " + r.Settings()
 	}
-	if text, ok := r.cache.get(key, r.Now()); ok {
+	return r.flights.do(ctx, key, func() (string, error) {
+		if text, ok := r.cache.get(key, r.Now()); ok {
+			return text, nil
+		}
+		text, transient, err := r.upload(ctx, who, b)
+		if err != nil {
+			return "", err
+		}
+		until := time.Time{}
+		if transient {
+			until = r.Now().Add(transientOK)
+		}
+		r.cache.put(key, text, until)
 		return text, nil
-	}
-	text, transient, err := r.upload(ctx, who, b)
-	if err != nil {
-		return "", err
-	}
-	until := time.Time{}
-	if transient {
-		until = r.Now().Add(transientOK)
-	}
-	r.cache.put(key, text, until)
-	return text, nil
+	})
 }
 
 // upload hands a block's content to the tool, under a name that says what it holds.
@@ -185,55 +187,4 @@ func nameSuffix(b block, head []byte) string {
 		return b.suffix
 	}
 	return names[b.medium][0]
-}
-
-// cache keeps texts up to a number of bytes; what was not asked for longest goes first.
-type cache struct {
-	mu    sync.Mutex
-	texts map[string]*list.Element
-	order *list.List // of *kept, the latest first
-	bytes int
-}
-
-type keptText struct {
-	key, text string
-	until     time.Time // zero: for good
-}
-
-func (c *cache) init() { c.texts, c.order = map[string]*list.Element{}, list.New() }
-
-func (c *cache) get(key string, now time.Time) (string, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, ok := c.texts[key]
-	if !ok {
-		return "", false
-	}
-	t := e.Value.(*keptText)
-	if !t.until.IsZero() && !now.Before(t.until) {
-		c.drop(e)
-		return "", false
-	}
-	c.order.MoveToFront(e)
-	return t.text, true
-}
-
-func (c *cache) put(key, text string, until time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e, ok := c.texts[key]; ok {
-		c.drop(e)
-	}
-	c.texts[key] = c.order.PushFront(&keptText{key, text, until})
-	c.bytes += len(key) + len(text)
-	for c.bytes > cacheBytes && c.order.Len() > 1 {
-		c.drop(c.order.Back())
-	}
-}
-
-func (c *cache) drop(e *list.Element) {
-	t := e.Value.(*keptText)
-	c.order.Remove(e)
-	delete(c.texts, t.key)
-	c.bytes -= len(t.key) + len(t.text)
 }
