@@ -3,6 +3,10 @@ package gateway
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -96,4 +100,53 @@ func TestAWaitEnds(t *testing.T) {
 		}
 		close(release)
 	})
+}
+
+// TestWhoseFault: a content that cannot be decoded is the caller's, a full disk is not.
+func TestWhoseFault(t *testing.T) {
+	t.Parallel()
+	if err := save(full{}, decoded("AAAA")); cutroom.AsError(err).Code != cutroom.Unavailable {
+		t.Error(err)
+	}
+	if err := save(io.Discard, decoded("A%AA")); cutroom.AsError(err).Code != cutroom.Invalid {
+		t.Error(err)
+	}
+	if err := save(io.Discard, decoded("AAAA")); err != nil {
+		t.Error(err)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+}
+
+// TestAnUploadHasNoName: while a content is being read nothing of it lies in a folder, so
+// that a server which is killed leaves nothing.
+func TestAnUploadHasNoName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := newReader(Options{Uploads: dir})
+	f, open, err := r.file()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("a picture"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // each from its beginning
+		g, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(g)
+		if g.Close(); err != nil || string(got) != "a picture" {
+			t.Errorf("%q %v", got, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || runtime.GOOS == "linux" && len(left) > 0 {
+		t.Error(left, err)
+	}
 }

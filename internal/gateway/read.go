@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -130,15 +131,15 @@ func (r *reader) upload(ctx context.Context, who cutroom.Principal, b block) (st
 	if err != nil {
 		return "", false, err
 	}
-	f, err := os.CreateTemp(r.Uploads, "upload-*")
+	f, open, err := r.file()
 	if err != nil {
 		return "", false, err
 	}
-	defer os.Remove(f.Name())
+	defer os.Remove(f.Name()) // where it still has one
 	defer f.Close()
 	hash := sha256.New()
-	if _, err := io.Copy(io.MultiWriter(f, hash), content); err != nil {
-		return "", false, cutroom.Errorf(cutroom.Invalid, "the content of the block cannot be decoded").WithCause(err)
+	if err := save(io.MultiWriter(f, hash), content); err != nil {
+		return "", false, err
 	}
 	head := make([]byte, sniffLen)
 	n, err := f.ReadAt(head, 0)
@@ -146,7 +147,48 @@ func (r *reader) upload(ctx context.Context, who cutroom.Principal, b block) (st
 		return "", false, err
 	}
 	name := fmt.Sprintf("%s/%x%s", engine.Uploads, hash.Sum(nil)[:16], nameSuffix(b, head[:n]))
-	return r.read(ctx, who, b.medium, name, map[string]engine.Opener{name: func() (*os.File, error) { return os.Open(f.Name()) }})
+	return r.read(ctx, who, b.medium, name, map[string]engine.Opener{name: open})
+}
+
+// file is one for a content, with what opens it again. It has no name where that can be
+// done without, so that nothing stays of it whatever becomes of this process.
+func (r *reader) file() (*os.File, engine.Opener, error) {
+	f, err := os.CreateTemp(r.Uploads, "upload-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	nameless := fmt.Sprintf("/proc/self/fd/%d", f.Fd())
+	again, err := os.Open(nameless)
+	if err != nil { // not Linux
+		return f, func() (*os.File, error) { return os.Open(f.Name()) }, nil
+	}
+	again.Close()
+	return f, func() (*os.File, error) { return os.Open(nameless) }, os.Remove(f.Name())
+}
+
+// save writes what is read. That it cannot be read is the caller's fault, that it cannot
+// be written, on a full disk, is not.
+func save(to io.Writer, content io.Reader) error {
+	from := &remembering{Reader: content}
+	_, err := io.Copy(to, from)
+	if from.err != nil {
+		return cutroom.Errorf(cutroom.Invalid, "the content of the block cannot be decoded").WithCause(from.err)
+	}
+	return err
+}
+
+// remembering keeps why reading ended.
+type remembering struct {
+	io.Reader
+	err error
+}
+
+func (r *remembering) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
 }
 
 // read calls the tool for a medium.
