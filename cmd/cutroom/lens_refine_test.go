@@ -135,9 +135,13 @@ func TestPlanSendsNothing(t *testing.T) {
 	for _, leg := range out.Chain {
 		legs[leg.Provider] = leg.Would
 	}
-	want := map[string]string{"multimodal:acme": "send", "frames:registered:acme": "send", "frames:local:ocr": "work_here", "local:metadata": "work_here"}
+	want := map[string]string{"multimodal:acme": "send", "frames:registered:acme": "send", "frames:local:ocr": "work_here", "frames:local:speech": "work_here", "local:metadata": "work_here"}
 	if d := cmp.Diff(want, legs); d != "" || out.Upload != "allowed" || out.MaxBytes < 100_000 || out.MaxCost == nil || *out.MaxCost <= 0 || out.Chain[0].Destination != "http://acme.test" {
 		t.Errorf("%s %+v", d, out.Outlook)
+	}
+	silent := must[media.PlanOutput](l.workspace, "media.plan", media.PlanInput{Source: cutroom.InPath(l.film("b.mp4", "4")), MaxFrames: 8})
+	if len(silent.Chain) != len(out.Chain)-1 || silent.Chain[2].Provider != "frames:local:ocr" || silent.Chain[3].Provider != "local:metadata" {
+		t.Errorf("without sound: %+v", silent.Chain)
 	}
 	closed := newLab(t, strings.Replace(omni, "allow_upload: true", "allow_upload: false", 1), map[string]*providertest.Server{"acme": acme})
 	out = must[media.PlanOutput](closed.workspace, "media.plan", media.PlanInput{Source: cutroom.InPath(closed.slide("a.png")), MaxFrames: 8})

@@ -111,7 +111,7 @@ func (r Reader) Cost(tokens int64) *cutroom.Micros {
 }
 
 // Legs are the hops of an outlook, and what all that would be sent sums up to.
-func (o *Outlook) Legs(hops []Hop, s Shape, v Verdict, c Consent, frames []Reader, has func(Step) string) {
+func (o *Outlook) Legs(hops []Hop, s Shape, v Verdict, c Consent, apart Apart, has func(Step) string) {
 	o.Upload, o.Chain, o.Warnings = string(c), []Leg{}, []string{}
 	var cost cutroom.Micros
 	priced := true
@@ -121,7 +121,7 @@ func (o *Outlook) Legs(hops []Hop, s Shape, v Verdict, c Consent, frames []Reade
 		case h.Reader != nil:
 			legs = []Leg{h.leg(h.Step, *h.Reader, s.Load(h.Step, v), c)}
 		case h.Step == FrameRead:
-			legs = frameLegs(s, v, c, frames, has)
+			legs = frameLegs(s, v, c, apart, has)
 		default:
 			legs = []Leg{{Provider: string(h.Step), Would: "work_here", Why: has(h.Step)}}
 			if legs[0].Why != "" {
@@ -144,23 +144,56 @@ func (o *Outlook) Legs(hops []Hop, s Shape, v Verdict, c Consent, frames []Reade
 	}
 }
 
-// frameLegs are the readers of a video's frames, or this machine's own.
-func frameLegs(s Shape, v Verdict, c Consent, readers []Reader, has func(Step) string) []Leg {
+// Apart are who may read a video in parts.
+type Apart struct {
+	Frames, Sound []Reader
+	Heard         bool // it has sound
+}
+
+// frameLegs are the readers of a video's frames and of its sound, or this machine's own.
+func frameLegs(s Shape, v Verdict, c Consent, a Apart, has func(Step) string) []Leg {
 	if why := has(FrameRead); why != "" {
 		return []Leg{{Provider: string(FrameRead), Would: "skip", Why: why}}
 	}
 	var legs []Leg
-	for _, r := range readers {
+	here := func(at Step) {
+		l := Leg{Provider: string(FrameRead) + ":" + string(at), Would: "work_here", Why: has(at)}
+		if l.Why != "" {
+			l.Would = "skip"
+		}
+		legs = append(legs, l)
+	}
+	read := func(r Reader, load Load) {
 		h := Hop{Step: r.Step, Reader: &r}
-		l := h.leg(r.Step, r, s.Load(FrameRead, v), c)
+		l := h.leg(r.Step, r, load, c)
 		l.Provider = string(FrameRead) + ":" + l.Provider
 		legs = append(legs, l)
 	}
-	l := Leg{Provider: string(FrameRead) + ":" + string(Looking), Would: "work_here", Why: has(Looking)}
-	if l.Why != "" {
-		l.Would = "skip"
+	for _, r := range a.Frames {
+		read(r, s.Load(FrameRead, v))
 	}
-	return append(legs, l)
+	here(Looking)
+	if !a.Heard {
+		return legs
+	}
+	hops, _ := Order([]Step{Endpoint, Speech}, a.Sound)
+	for _, h := range hops {
+		if h.Reader == nil {
+			here(h.Step)
+			continue
+		}
+		read(*h.Reader, s.sound())
+	}
+	return legs
+}
+
+// sound estimates what a reader is sent of the sound of a video.
+func (s Shape) sound() Load {
+	s.Medium = Audio
+	if s.Facts.Length > s.Sizes.AudioFullLength {
+		return s.Load(Endpoint, Segment)
+	}
+	return s.Load(Endpoint, Downsample)
 }
 
 func (h Hop) leg(at Step, r Reader, load Load, c Consent) Leg {

@@ -66,11 +66,14 @@ func plan(ctx context.Context, env tool.Env, in PlanInput) (PlanOutput, error) {
 	if in.LocalOnly {
 		consent = lens.Forbidden
 	}
-	var frames []lens.Reader
+	var apart lens.Apart
 	if medium == lens.Video {
-		frames = r.known(lens.Image)
+		apart = lens.Apart{Frames: r.known(lens.Image), Heard: r.doc != nil && len(r.doc.AudioStreams()) > 0}
+		if apart.Heard {
+			apart.Sound = r.known(lens.Audio)
+		}
 	}
-	out.Legs(hops, shape, r.row.Verdict, consent, frames, r.missing)
+	out.Legs(hops, shape, r.row.Verdict, consent, apart, r.missing)
 	out.Warnings = append(out.Warnings, r.out.Meta.Warnings...)
 	if a := r.out.Meta.Attempts; len(a) > 0 {
 		out.Warnings = append(out.Warnings, "ffprobe is not pinned: how long the file is is not known")
