@@ -119,6 +119,9 @@ func (l *Live) refresh(w *watched) bool {
 		w.look, w.bad = look{}, true // tried again
 		return false
 	}
+	if now.info != nil && !now.isOld() && blank(f.Text) && !blank(w.seen.Text) {
+		return false // whoever writes a file in place empties it first
+	}
 	again := w.bad
 	w.look, w.bad = now, false
 	if bytes.Equal(f.Text, w.seen.Text) {
@@ -127,6 +130,8 @@ func (l *Live) refresh(w *watched) bool {
 	w.seen = f
 	return true
 }
+
+func blank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
 
 func lookAt(path string, at time.Time) look {
 	info, err := os.Stat(path) // where a link of the user leads

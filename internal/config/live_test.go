@@ -79,7 +79,7 @@ func TestLive(t *testing.T) {
 	for range 3 {
 		upload(false)
 	}
-	h.write(h.workspace, "") // the user's file is still wrong
+	h.write(h.workspace, "# nothing\n") // the user's file is still wrong
 	upload(false)
 	if len(h.warned) != 1 || !strings.Contains(h.warned[0], "user.yaml") || !strings.Contains(h.warned[0], "line 1") {
 		t.Errorf("warned of %q", h.warned)
@@ -95,6 +95,41 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	upload(false)
+}
+
+// TestLiveWhileAFileIsWritten: a file that was emptied just now is about to be written, and
+// no setting of it, strictLocalOnly the least, is off in between; one that stays empty says
+// nothing any more.
+func TestLiveWhileAFileIsWritten(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]func(*home) string{
+		"user": func(h *home) string { return h.user }, "workspace": func(h *home) string { return h.workspace },
+	} {
+		h := newHome(t)
+		h.write(path(h), "lens: {strictLocalOnly: true}")
+		l := h.live()
+		strict := func(want bool) {
+			t.Helper()
+			if got := l.Get().Config.Lens.StrictLocalOnly; got != want {
+				t.Errorf("%s: strictLocalOnly is %v", name, got)
+			}
+		}
+		strict(true)
+		for _, text := range []string{"", " \n"} {
+			h.write(path(h), text)
+			strict(true)
+		}
+		h.write(path(h), "lens: {strictLocalOnly: tru}")
+		strict(true)
+		h.write(path(h), "lens: {strictLocalOnly: false}")
+		strict(false)
+		h.write(path(h), "lens: {strictLocalOnly: true}")
+		strict(true)
+		h.write(path(h), "")
+		strict(true)
+		h.now = h.now.Add(time.Minute)
+		strict(false)
+	}
 }
 
 // TestLiveSeesWhatLooksTheSame: same length, same time, other text, written just now.
