@@ -376,7 +376,7 @@ func TestServeSeesChanges(t *testing.T) {
 	write("models: [{id: x]\n")
 	want("deepseek-chat", "cutroom-vision-deepseek-chat")
 	want("deepseek-chat", "cutroom-vision-deepseek-chat")
-	write("")
+	write("# no models\n")
 	want()
 	if said := s.stop(t); strings.Count(said, "a config file changed and is wrong") != 1 {
 		t.Errorf("said:\n%s", said)
