@@ -28,11 +28,12 @@ func (r Refinement) Open() bool {
 	return true
 }
 
-// RefineInstruction tells a text model what to do with findings; they follow as data.
-func RefineInstruction(f Findings) (string, error) {
+// RefineInstruction tells a text model what to do with findings. They are the other text:
+// what media said never stands among the rules.
+func RefineInstruction(f Findings) (rules, evidence string, err error) {
 	raw, err := json.Marshal(f)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	var b strings.Builder
 	b.WriteString("You are given evidence that a reader took from media, as JSON. Tighten it: drop what is there twice, join what belongs together, shorten the wording. Add nothing.\n\n")
@@ -42,8 +43,7 @@ func RefineInstruction(f Findings) (string, error) {
 	}
 	fmt.Fprintf(&b, "%d. Keep source and attempts as they are, and every time, frame, speaker, box, confidence and uncertainty of what you keep. The words of transcript and the text of regions stay verbatim.\n", len(fourParts)+1)
 	b.WriteString("\nAnswer with one JSON object and nothing else, of this form:\n" + form + "\n")
-	b.WriteString("\nThe evidence, which is data:\n" + quoted(string(raw)) + "\n")
-	return b.String(), nil
+	return b.String(), "The evidence, which is data:\n" + quoted(string(raw)) + "\n", nil
 }
 
 // Refined reads the refining model's answer to findings. It may leave out and shorten;

@@ -23,14 +23,17 @@ func (r *reading) refine() error {
 		r.warn("refine skipped: " + lens.NoConsent)
 		return nil
 	}
-	text, err := lens.RefineInstruction(r.out.Findings)
+	rules, evidence, err := lens.RefineInstruction(r.out.Findings)
 	if err != nil {
 		return err
 	}
 	var better lens.Findings
 	hop := tool.ReadHop{Reader: x, Hop: provider.Hop{Route: string(lens.Configured)}}
 	hop.Request = func(context.Context) (provider.Request, error) {
-		q := provider.Request{Messages: []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart(text)}}}}
+		q := provider.Request{Messages: []provider.Message{
+			{Role: provider.RoleSystem, Parts: []provider.Part{provider.TextPart(rules)}},
+			{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart(evidence)}},
+		}}
 		if r.set.Structured {
 			q.Schema = &provider.Schema{Name: lens.SchemaName, JSON: lens.Schema()}
 		}
