@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -82,6 +83,9 @@ const maxWords = 64
 // split reads the words of a line. Quotes hold what is between them together; nothing
 // else has a meaning, so that what looks like a shell's is a word.
 func split(line string) ([]string, error) {
+	if !utf8.ValidString(line) {
+		return nil, errors.New("a command is text in UTF-8")
+	}
 	var words []string
 	var word strings.Builder
 	var quote rune

@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -261,12 +262,20 @@ func TestWords(t *testing.T) {
 func FuzzSplit(f *testing.F) {
 	f.Add("a b", "c'd")
 	f.Add("", "\x00")
+	f.Add("\xca", "\x80")
+	f.Add("\ufffd", "b")
 	f.Fuzz(func(t *testing.T, one, two string) {
 		got, err := split(one + " " + two)
 		if err == nil && len(got) > maxWords {
 			t.Fatal(len(got))
 		}
-		if strings.ContainsAny(one+two, "\"") || strings.ContainsFunc(one+two, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }) || one == "" || two == "" {
+		if !utf8.ValidString(one) || !utf8.ValidString(two) {
+			if got, err := split(`"` + one + `" "` + two + `"`); err == nil {
+				t.Fatalf("%q and %q become %q", one, two, got)
+			}
+			return
+		}
+		if strings.ContainsAny(one+two, "\"") || strings.ContainsFunc(one+two, func(c rune) bool { return c < ' ' || c == 0x7f }) || one == "" || two == "" {
 			return
 		}
 		got, err = split(`"` + one + `" "` + two + `"`)
