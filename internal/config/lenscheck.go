@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -284,11 +283,7 @@ func (k *checker) secret(key, text string) {
 // Loopback says whether an address is one of this machine alone.
 func Loopback(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return strings.EqualFold(u.Hostname(), "localhost") || err == nil && ip.IsLoopback()
+	return err == nil && cutroom.Loopback(u.Hostname())
 }
 
 // lensOfWorkspace refuses what a workspace may not say: it can only narrow.

@@ -38,7 +38,7 @@ func (o ListenOptions) Check() error {
 		return cutroom.Errorf(cutroom.Invalid, "%q is no address", o.Addr).WithHint("give one such as 127.0.0.1:7788")
 	case (o.Cert == "") != (o.Key == ""):
 		return cutroom.Errorf(cutroom.Invalid, "a certificate and its key belong together").WithHint("give both --tls-cert and --tls-key")
-	case !Loopback(host) && o.Cert == "":
+	case !cutroom.Loopback(host) && o.Cert == "":
 		return cutroom.Errorf(cutroom.Denied, "%q is reached from other machines, and there is no certificate", o.Addr).
 			WithHint("give --tls-cert and --tls-key, or serve 127.0.0.1 behind a proxy of yours that encrypts")
 	}
@@ -48,7 +48,7 @@ func (o ListenOptions) Check() error {
 // Remote says whether other machines reach the address.
 func (o ListenOptions) Remote() bool {
 	host, _, err := net.SplitHostPort(o.Addr)
-	return err == nil && !Loopback(host)
+	return err == nil && !cutroom.Loopback(host)
 }
 
 // Listen serves until ctx is done: then nothing new is taken, and what is at work has

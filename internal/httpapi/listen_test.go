@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -206,8 +205,5 @@ func TestHostNames(t *testing.T) {
 		if got := hostOf(host); got != want {
 			t.Errorf("%q is %q", host, got)
 		}
-	}
-	if !strings.EqualFold("LOCALHOST", "localhost") || !Loopback("LocalHost") || Loopback("127.0.0.1.example.com") || Loopback("") || !Loopback("127.9.9.9") {
-		t.Error("which names are this machine's")
 	}
 }

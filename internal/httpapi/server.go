@@ -7,12 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"cutroom"
+	"cutroom/internal/origin"
 )
 
 // Options are the parts a server is made of.
@@ -23,8 +22,8 @@ type Options struct {
 	// Doors are what stands behind: each serves one path, or all beneath it when the path
 	// ends in a slash.
 	Doors   []Door
-	Hosts   []string // names that the server is reached by, besides those of this machine
-	MaxBody int64    // bytes of a request; 0 is 64 MiB
+	Hosts   origin.Names // names that the server is reached by, besides those of this machine
+	MaxBody int64        // bytes of a request; 0 is 64 MiB
 	// How long a request and an answer may stand still; 0 is half a minute and a minute.
 	// Both may take as long as they have to while they move.
 	ReadTime, WriteTime time.Duration
@@ -75,9 +74,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := s.patient(w, r)
 	defer p.done()
 	switch {
-	case !s.named(hostOf(r.Host)):
+	case !s.Hosts.Has(hostOf(r.Host)):
 		s.refuse(w, r, cutroom.Errorf(cutroom.Denied, "this host name is not served here").WithHint("--host of `cutroom serve` adds one"))
-	case !s.originAllowed(r):
+	case !s.Hosts.Allow(r.Header):
 		s.refuse(w, r, cutroom.Errorf(cutroom.Denied, "requests from this origin are refused"))
 	case r.ContentLength > s.MaxBody:
 		w.Header().Set("Connection", "close") // rather than read it all
@@ -103,28 +102,6 @@ func hostOf(host string) string {
 		host = h
 	}
 	return strings.TrimSuffix(strings.Trim(host, "[]"), ".")
-}
-
-// named refuses names that a page could have made resolve to this machine (DNS
-// rebinding): there are those of this machine and those that the operator gave.
-func (s *server) named(host string) bool {
-	return Loopback(host) || host != "" && slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
-}
-
-// Loopback says whether a name is one of this machine alone.
-func Loopback(name string) bool {
-	ip := net.ParseIP(name)
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
-}
-
-// originAllowed refuses pages of other origins. Programs send no Origin.
-func (s *server) originAllowed(r *http.Request) bool {
-	values := r.Header.Values("Origin")
-	if len(values) == 0 {
-		return true
-	}
-	u, err := url.Parse(values[0])
-	return err == nil && len(values) == 1 && (u.Scheme == "http" || u.Scheme == "https") && s.named(u.Hostname())
 }
 
 // guarded is a door that a token opens.

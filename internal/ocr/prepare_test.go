@@ -2,8 +2,6 @@ package ocr
 
 import (
 	"bytes"
-	"encoding/binary"
-	"hash/crc32"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -49,16 +47,6 @@ func TestDecodeKeepsWhatShows(t *testing.T) {
 // plainRGBA copies im.
 func plainRGBA(im image.Image) *image.RGBA {
 	return shrink(im, im.Bounds().Dx(), im.Bounds().Dy())
-}
-
-// pngHeader is a PNG that promises w by h pixels of a colour type and depth and
-// ends there.
-func pngHeader(w, h uint32, depth, colour byte) []byte {
-	chunk := append([]byte("IHDR"), binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)...)
-	chunk = append(chunk, depth, colour, 0, 0, 0)
-	out := append([]byte("\x89PNG\r\n\x1a\n"), 0, 0, 0, 13)
-	out = append(out, chunk...)
-	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(chunk))
 }
 
 // Whatever was decoded can be looked at.

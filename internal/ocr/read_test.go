@@ -170,7 +170,7 @@ func TestMixedRun(t *testing.T) {
 	if err := png.Encode(&b, tiny); err != nil {
 		t.Fatal(err)
 	}
-	bomb, prose := write("bomb.png", pngHeader(60000, 60000, 8, 2)), write("text.png", []byte("no picture, but text"))
+	bomb, prose := write("bomb.png", testenv.PNGHeader(60000, 60000, 8, 2)), write("text.png", []byte("no picture, but text"))
 	dot, absent := write("dot.png", b.Bytes()), filepath.Join(dir, "absent.png")
 	for _, o := range []Options{{}, {WithoutTesseract: true}, {WithoutModels: true}, {Language: "eng+rus"}} {
 		var got []string

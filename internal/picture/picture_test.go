@@ -4,22 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"image"
 	"image/jpeg"
 	"image/png"
 	"testing"
-)
 
-// pngHeader is a PNG that promises w by h pixels of a colour type and depth and
-// ends there.
-func pngHeader(w, h uint32, depth, colour byte) []byte {
-	chunk := append([]byte("IHDR"), binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)...)
-	chunk = append(chunk, depth, colour, 0, 0, 0)
-	out := append([]byte("\x89PNG\r\n\x1a\n"), 0, 0, 0, 13)
-	out = append(out, chunk...)
-	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(chunk))
-}
+	"cutroom/internal/testenv"
+)
 
 // webpHeader is a lossless WebP that promises w by h pixels.
 func webpHeader(w, h uint32) []byte {
@@ -33,9 +24,9 @@ func webpHeader(w, h uint32) []byte {
 func TestDecodeRefusesBombs(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string][]byte{
-		"png":        pngHeader(20000, 20000, 8, 2),
-		"png 16 bit": pngHeader(8000, 8000, 16, 6),
-		"png thin":   pngHeader(1<<30, 1, 8, 0),
+		"png":        testenv.PNGHeader(20000, 20000, 8, 2),
+		"png 16 bit": testenv.PNGHeader(8000, 8000, 16, 6),
+		"png thin":   testenv.PNGHeader(1<<30, 1, 8, 0),
 		"webp":       webpHeader(16384, 16384),
 	} {
 		if _, err := Decode(bytes.NewReader(b)); !errors.Is(err, ErrTooLarge) {
@@ -44,7 +35,7 @@ func TestDecodeRefusesBombs(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{
 		"empty": nil, "short": []byte("\xff\xd8"), "text": []byte("this is no picture at all"),
-		"gif": []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00\x00\x00\x00"), "png cut": pngHeader(10, 10, 8, 2),
+		"gif": []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00\x00\x00\x00"), "png cut": testenv.PNGHeader(10, 10, 8, 2),
 		"jpeg cut": []byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00"), "webp cut": webpHeader(10, 10),
 	} {
 		if _, err := Decode(bytes.NewReader(b)); err == nil || errors.Is(err, ErrTooLarge) {
@@ -66,7 +57,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(bytes.Clone(b.Bytes()))
 	f.Add(webpHeader(3, 3))
-	f.Add(pngHeader(5, 5, 16, 6))
+	f.Add(testenv.PNGHeader(5, 5, 16, 6))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 1<<16 {
 			return

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cutroom"
 )
 
 // Dial opens a connection, as net.Dialer.DialContext does.
@@ -51,8 +53,8 @@ func New(o Options) *Client {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, o.Connect)
 		defer cancel()
-		if host, port, err := net.SplitHostPort(address); err == nil && host == "localhost" {
-			address = net.JoinHostPort("127.0.0.1", port) // by no name service
+		if host, port, err := net.SplitHostPort(address); err == nil {
+			address = net.JoinHostPort(cutroom.Dialled(host), port)
 		}
 		return o.Dial(ctx, network, address)
 	}

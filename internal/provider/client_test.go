@@ -44,9 +44,12 @@ func TestNothingButTheEndpointIsDialled(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	local := srv.Endpoint("a", provider.Chat, "m", "k")
-	local.BaseURL = strings.Replace(local.BaseURL, "127.0.0.1", "localhost", 1)
-	if _, err := client.Complete(t.Context(), local, "k", asked(), nil); err != nil {
-		t.Error(err)
+	for _, name := range []string{"localhost", "LocalHost"} {
+		local.BaseURL = strings.Replace(srv.Endpoint("a", provider.Chat, "m", "k").BaseURL, "127.0.0.1", name, 1)
+		if _, err := client.Complete(t.Context(), local, "k", asked(), nil); err != nil || !local.Loopback() {
+			t.Errorf("%s: %v", name, err)
+		}
+		client.Close() // so that the next one is dialled
 	}
 	host := strings.TrimSuffix(strings.TrimPrefix(srv.URL, "http://"), "/v1")
 	mu.Lock()

@@ -12,7 +12,6 @@
 package provider
 
 import (
-	"net/netip"
 	"net/url"
 	"strings"
 
@@ -102,12 +101,7 @@ func (e Endpoint) Check() error {
 // 127.0.0.0/8, ::1 or localhost, which is dialled as 127.0.0.1 and never resolved.
 func (e Endpoint) Loopback() bool {
 	u, err := url.Parse(e.BaseURL)
-	return err == nil && loopback(u.Hostname())
-}
-
-func loopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
+	return err == nil && cutroom.Loopback(u.Hostname())
 }
 
 // address returns the URL of a path of the service. A base URL may already end in a

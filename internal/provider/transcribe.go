@@ -8,7 +8,6 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -31,8 +30,7 @@ func (s Speech) Check() error {
 		return cutroom.Errorf(cutroom.Invalid, "speech.endpoint.url is not an http address").
 			WithHint("give the whole address of the request, such as http://127.0.0.1:8080/v1/audio/transcriptions")
 	}
-	host := u.Hostname()
-	if addr, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !addr.IsLoopback()) {
+	if !cutroom.Loopback(u.Hostname()) {
 		return cutroom.Errorf(cutroom.Denied, "speech.endpoint.url names another machine; nothing is sent there in this version").
 			WithHint("run the service on this machine and name 127.0.0.1")
 	}
@@ -127,10 +125,7 @@ func local() *http.Client {
 		if err != nil {
 			return nil, err
 		}
-		if host == "localhost" {
-			host = "127.0.0.1"
-		}
-		if a, err := netip.ParseAddr(host); err != nil || !a.IsLoopback() {
+		if host = cutroom.Dialled(host); !cutroom.Loopback(host) {
 			return nil, fmt.Errorf("%s: %w", host, errElsewhere)
 		}
 		return dialer.DialContext(ctx, network, net.JoinHostPort(host, port))

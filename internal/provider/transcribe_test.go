@@ -14,7 +14,7 @@ import (
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	for _, u := range []string{"http://127.0.0.1:8080/v1/audio/transcriptions", "http://[::1]:1/x", "https://localhost/x", "http://127.9.9.9/x"} {
+	for _, u := range []string{"http://127.0.0.1:8080/v1/audio/transcriptions", "http://[::1]:1/x", "https://localhost/x", "http://LOCALHOST/x", "http://127.9.9.9/x"} {
 		if err := (Speech{URL: u}).Check(); err != nil {
 			t.Errorf("%s: %v", u, err)
 		}

@@ -11,7 +11,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -20,13 +19,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cutroom"
+	"cutroom/internal/origin"
 )
 
 // HTTPOptions say how clients are served over HTTP.
 type HTTPOptions struct {
 	Token          string        // bearer token of every request
 	Open           bool          // no token: whoever stands before it has checked one
-	Hosts          []string      // further values of the Host header and of an Origin's host, without port
+	Hosts          origin.Names  // further values of the Host header and of an Origin's host, without port
 	MaxIn          int64         // bytes of a request; 0 is [MaxIn]
 	SessionTimeout time.Duration // idle sessions end; 0 is an hour
 	Log            *slog.Logger
@@ -85,7 +85,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this host name is not served here", http.StatusForbidden)
 		return
 	}
-	if !e.originAllowed(r) {
+	if !e.Hosts.Allow(r.Header) {
 		http.Error(w, "requests from this origin are refused", http.StatusForbidden)
 		return
 	}
@@ -122,27 +122,7 @@ func (e *endpoint) hostAllowed(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
-	return e.named(strings.Trim(name, "[]"))
-}
-
-// named says that a host is this machine, by a name of its own or a configured one.
-func (e *endpoint) named(host string) bool {
-	return isLoopback(host) || host != "" && slices.ContainsFunc(e.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
-}
-
-func isLoopback(name string) bool {
-	ip := net.ParseIP(name)
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
-}
-
-// originAllowed refuses pages of other origins. Programs send no Origin.
-func (e *endpoint) originAllowed(r *http.Request) bool {
-	values := r.Header.Values("Origin")
-	if len(values) == 0 {
-		return true
-	}
-	u, err := url.Parse(values[0])
-	return err == nil && len(values) == 1 && (u.Scheme == "http" || u.Scheme == "https") && e.named(u.Hostname())
+	return e.Hosts.Has(strings.Trim(name, "[]"))
 }
 
 // authorized compares digests, which takes the same time for every token.

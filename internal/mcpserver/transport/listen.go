@@ -20,7 +20,7 @@ func Listen(ctx context.Context, addr string, h http.Handler, ready func(net.Add
 	if err != nil {
 		return cutroom.Errorf(cutroom.Invalid, "%q is no address", addr).WithHint("give one such as 127.0.0.1:8765")
 	}
-	if !isLoopback(host) {
+	if !cutroom.Loopback(host) {
 		return cutroom.Errorf(cutroom.Denied, "%q is not an address of this machine alone: whoever reached it could read and write with your rights", addr).
 			WithHint("use 127.0.0.1, and for other machines a proxy of yours that encrypts")
 	}
