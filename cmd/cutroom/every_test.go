@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,23 +48,30 @@ func works(w *workspace) []*tool.Tool {
 
 // heard is what every file sounds like: noise with gaps, the same in all, so that
 // recordings can be aligned.
-const heard = "anoisesrc=d=90:a=0.3:r=48000:seed=7,volume='if(lt(mod(t,2),1),1,0.0001)':eval=frame"
+const heard = "anoisesrc=d=%d:a=0.3:r=48000:seed=7,volume='if(lt(mod(t,2),1),1,0.0001)':eval=frame"
+
+// How many seconds the files of the examples last: brief is enough for the first example
+// of each tool, lasting for all that any example says.
+const (
+	brief   = 12
+	lasting = 90
+)
 
 // furnish puts a fitting file at every path that an example names.
-func furnish(w *workspace, v reflect.Value) {
+func furnish(w *workspace, v reflect.Value, seconds int) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			furnish(w, v.Elem())
+			furnish(w, v.Elem(), seconds)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			furnish(w, v.Index(i))
+			furnish(w, v.Index(i), seconds)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				furnish(w, v.Field(i))
+				furnish(w, v.Field(i), seconds)
 			}
 		}
 	}
@@ -85,9 +93,9 @@ func furnish(w *workspace, v reflect.Value) {
 	case ".json":
 		put(w.t, path, `{"segments":[{"start":0,"end":2,"text":"um hello","words":[{"start":0.2,"end":0.5,"word":"um"},{"start":0.6,"end":1.5,"word":"hello"}]}]}`)
 	case ".mp3", ".wav", ".m4a", ".flac":
-		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", strings.Replace(heard, "d=90", "d=30", 1), path)
+		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds*2/3), path)
 	default:
-		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "testsrc2=d=90:s=320x180:r=10", "-f", "lavfi", "-i", heard,
+		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=d=%d:s=320x180:r=10", seconds), "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds),
 			"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", path)
 	}
 }
@@ -129,7 +137,7 @@ func TestDryRunsStartNothing(t *testing.T) {
 	w.Engine.Runner = r
 	for _, tl := range works(w) {
 		for _, example := range tl.Examples {
-			furnish(w, reflect.ValueOf(example))
+			furnish(w, reflect.ValueOf(example), lasting)
 			before := tree(t, w.dir)
 			raw, err := tool.Encode(example)
 			if err != nil {
@@ -159,12 +167,16 @@ func TestDryRunsStartNothing(t *testing.T) {
 func TestExamplesWorkAndLeaveInputsAlone(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
+	length := brief
+	if testenv.Soak() {
+		length = lasting
+	}
 	for _, tl := range works(w) {
 		for i, example := range tl.Examples {
 			if i > 0 && !testenv.Soak() {
 				break
 			}
-			furnish(w, reflect.ValueOf(example))
+			furnish(w, reflect.ValueOf(example), length)
 			before := tree(t, w.dir)
 			raw, err := tool.Encode(example)
 			if err != nil {
@@ -222,7 +234,7 @@ func TestOutputsAreNeverInputs(t *testing.T) {
 	w := open(t, "")
 	for _, tl := range works(w) {
 		example := tl.Examples[0]
-		furnish(w, reflect.ValueOf(example))
+		furnish(w, reflect.ValueOf(example), brief)
 		v := reflect.New(reflect.TypeOf(example)).Elem()
 		v.Set(reflect.ValueOf(example))
 		out := v.FieldByName("Output")

@@ -25,7 +25,7 @@ var Cut = tool.Add(Family, tool.Spec[CutInput, CutOutput]{
 	}},
 	CheckWith: []string{"measure.probe"},
 	Examples: []CutInput{
-		{Input: "talk.mp4", Start: "12.5", End: "72.5"},
+		{Input: "talk.mp4", Start: "2.5", End: "8.5"},
 		{Input: "talk.mp4", Segments: []string{"10-25", "61.2-80"}},
 		{Input: "talk.mp4", Start: "00:01:00:00", Duration: "30", Mode: "copy", Tolerance: new(-1.0)},
 	},
