@@ -72,6 +72,9 @@ func passing(ctx context.Context, l *lab) ([]figure, error) {
 		{"a picture that was read before", gateway.Prefix + "m", pictured, picture, 2, 10},
 	} {
 		var plain, ours []time.Duration
+		if err := ask(ctx, through.URL+"/v1/chat/completions", c.body(c.model)); err != nil { // what is read, is read now
+			return nil, err
+		}
 		for range l.runs {
 			for side, into := range map[string]*[]time.Duration{direct.URL: &plain, through.URL: &ours} {
 				took, err := pace(ctx, side+"/v1/chat/completions", c.rate, c.body(c.model))

@@ -34,7 +34,7 @@ type block struct {
 	path   string                    // a file of the workspace
 	remote bool                      // an address elsewhere
 
-	raw string // what data decodes: the same text is the same content
+	raw []byte // what data decodes, a part of the request: the same text is the same content
 
 	suffix string            // of the name that the content gets, by the block's own word for it
 	text   string            // type of a text block in its place
@@ -59,7 +59,7 @@ var kept = []string{"cache_control"}
 // finder reads the blocks of one request.
 type finder struct {
 	walker
-	doc   []byte
+	doc   document
 	found []block
 }
 
@@ -112,13 +112,13 @@ func (f *finder) element() error {
 	if len(f.found) >= mostBlocks {
 		return cutroom.Errorf(cutroom.Limit, "the request holds more than %d media", mostBlocks).WithHint("send fewer at once")
 	}
-	b.span = f.since(at)
+	b.span = f.doc.in(f.since(at))
 	for _, name := range kept {
 		if v, ok := m[name]; ok {
 			if b.keep == nil {
 				b.keep = map[string]string{}
 			}
-			b.keep[name] = string(v.of(f.doc))
+			b.keep[name] = string(f.doc.of(v))
 		}
 	}
 	f.found = append(f.found, b)
@@ -141,7 +141,7 @@ func (f *finder) parts() (span, error) {
 // colon.
 func (f *finder) since(at int) span {
 	end := f.base + int(f.InputOffset())
-	for at < end && f.doc[at] != '{' {
+	for at < end && f.doc.bones[at] != '{' {
 		at++
 	}
 	return span{at, end}
@@ -191,14 +191,14 @@ func (f *finder) block(kind string, m map[string]span) (block, bool) {
 // address is a block whose content is at an address, which may hold the content itself.
 func (f *finder) address(m medium, at span) (block, bool) {
 	b := block{medium: m}
-	address, ok := textOf(f.doc, at)
+	address, ok := longText(f.doc, at)
 	if !ok {
 		inner, err := fields(f.doc, at)
 		if err != nil {
 			return b, true
 		}
 		at = inner["url"]
-		if address, ok = textOf(f.doc, at); !ok {
+		if address, ok = longText(f.doc, at); !ok {
 			return b, true
 		}
 	}
@@ -207,23 +207,33 @@ func (f *finder) address(m medium, at span) (block, bool) {
 }
 
 // locate says where the content of an address is.
-func (f *finder) locate(b *block, address string) {
-	scheme, rest, _ := strings.Cut(address, ":")
-	switch strings.ToLower(scheme) {
-	case "data":
-		head, _, _ := strings.Cut(rest, ",")
-		b.suffix = suffixOf(head)
+func (f *finder) locate(b *block, address []byte) {
+	scheme, rest, _ := bytes.Cut(address, []byte(":"))
+	switch {
+	case is(scheme, "data"):
+		b.suffix = suffixOf(headOf(rest))
 		b.raw = rest
 		b.data = func() (io.Reader, error) { return dataURL(rest) }
-	case "http", "https":
+	case is(scheme, "http"), is(scheme, "https"):
 		b.remote = true
-	case "file":
-		if u, err := url.Parse(address); err == nil && (u.Host == "" || u.Host == "localhost") {
+	case is(scheme, "file"):
+		if u, err := url.Parse(string(address)); err == nil && (u.Host == "" || u.Host == "localhost") {
 			b.path = u.Path
 		}
 	default:
-		b.path = address
+		b.path = string(address)
 	}
+}
+
+// is compares a scheme with one in lower case, by the letters of ASCII alone.
+func is(scheme []byte, name string) bool {
+	return len(scheme) == len(name) && strings.EqualFold(string(scheme), name)
+}
+
+// headOf is what stands before the comma of a data URL.
+func headOf(rest []byte) string {
+	head, _, _ := bytes.Cut(rest, []byte(","))
+	return string(head)
 }
 
 // handle is a block that names a file by an id: a path of the workspace, or one that
@@ -240,11 +250,10 @@ func (f *finder) handle(m medium, at map[string]span) (block, bool) {
 func (f *finder) file(m map[string]span) (block, bool) {
 	var b block
 	name, _ := textOf(f.doc, m["filename"])
-	if data, ok := textOf(f.doc, m["file_data"]); ok {
-		if scheme, rest, _ := strings.Cut(data, ":"); strings.EqualFold(scheme, "data") {
+	if data, ok := longText(f.doc, m["file_data"]); ok {
+		if scheme, rest, _ := bytes.Cut(data, []byte(":")); is(scheme, "data") {
 			f.locate(&b, data)
-			head, _, _ := strings.Cut(rest, ",")
-			b.medium = mediumOf(head)
+			b.medium = mediumOf(headOf(rest))
 		} else {
 			f.base64(&b, m["file_data"])
 		}
@@ -258,7 +267,7 @@ func (f *finder) file(m map[string]span) (block, bool) {
 	}
 	for _, member := range []string{"file_url", "file_id"} {
 		if address, ok := textOf(f.doc, m[member]); ok {
-			f.locate(&b, address)
+			f.locate(&b, []byte(address))
 			b.medium = cmp.Or(named(address), named(name))
 			return b, b.medium != ""
 		}
@@ -297,7 +306,7 @@ func (f *finder) source(m medium, at span) (block, bool) {
 		b.suffix = suffixOf(kind)
 		f.base64(&b, s["data"])
 	case "url":
-		address, _ := textOf(f.doc, s["url"])
+		address, _ := longText(f.doc, s["url"])
 		f.locate(&b, address)
 	case "file":
 		if id, ok := textOf(f.doc, s["file_id"]); ok && named(id) == b.medium {
@@ -309,7 +318,7 @@ func (f *finder) source(m medium, at span) (block, bool) {
 
 // base64 takes the text at a place for the content; without one there is none.
 func (f *finder) base64(b *block, at span) {
-	t, ok := textOf(f.doc, at)
+	t, ok := longText(f.doc, at)
 	if ok {
 		b.raw = t
 		b.data = func() (io.Reader, error) { return decoded(t), nil }
@@ -317,33 +326,32 @@ func (f *finder) base64(b *block, at span) {
 }
 
 // decoded reads base64 in either alphabet, with line breaks and with or without padding.
-func decoded(t string) io.Reader {
-	if strings.ContainsAny(t, "-_") {
-		t = strings.NewReplacer("-", "+", "_", "/").Replace(t)
+func decoded(t []byte) io.Reader {
+	if bytes.IndexByte(t, '-') >= 0 || bytes.IndexByte(t, '_') >= 0 {
+		t = bytes.ReplaceAll(bytes.ReplaceAll(t, []byte("-"), []byte("+")), []byte("_"), []byte("/"))
 	}
-	return base64.NewDecoder(base64.RawStdEncoding, strings.NewReader(strings.TrimRight(t, "=\r\n ")))
+	return base64.NewDecoder(base64.RawStdEncoding, bytes.NewReader(bytes.TrimRight(t, "=\r\n ")))
 }
 
 // dataURL reads what follows "data:" (RFC 2397).
-func dataURL(rest string) (io.Reader, error) {
-	head, body, ok := strings.Cut(rest, ",")
+func dataURL(rest []byte) (io.Reader, error) {
+	head, body, ok := bytes.Cut(rest, []byte(","))
 	if !ok {
 		return nil, cutroom.Errorf(cutroom.Invalid, "the data URL has no data")
 	}
-	if plain, is64 := strings.CutSuffix(strings.TrimSpace(head), "base64"); is64 && strings.HasSuffix(strings.TrimSpace(plain), ";") {
-		if strings.Contains(body, "%") {
-			var err error
-			if body, err = url.PathUnescape(body); err != nil {
-				return nil, errEscapes(err)
-			}
+	plain, is64 := bytes.CutSuffix(bytes.TrimSpace(head), []byte("base64"))
+	is64 = is64 && bytes.HasSuffix(bytes.TrimSpace(plain), []byte(";"))
+	if !is64 || bytes.IndexByte(body, '%') >= 0 {
+		text, err := url.PathUnescape(string(body))
+		if err != nil {
+			return nil, errEscapes(err)
 		}
+		body = []byte(text)
+	}
+	if is64 {
 		return decoded(body), nil
 	}
-	body, err := url.PathUnescape(body)
-	if err != nil {
-		return nil, errEscapes(err)
-	}
-	return bytes.NewReader([]byte(body)), nil
+	return bytes.NewReader(body), nil
 }
 
 func errEscapes(cause error) error {

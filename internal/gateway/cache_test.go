@@ -105,13 +105,13 @@ func TestAWaitEnds(t *testing.T) {
 // TestWhoseFault: a content that cannot be decoded is the caller's, a full disk is not.
 func TestWhoseFault(t *testing.T) {
 	t.Parallel()
-	if err := save(full{}, decoded("AAAA")); cutroom.AsError(err).Code != cutroom.Unavailable {
+	if err := save(full{}, decoded([]byte("AAAA"))); cutroom.AsError(err).Code != cutroom.Unavailable {
 		t.Error(err)
 	}
-	if err := save(io.Discard, decoded("A%AA")); cutroom.AsError(err).Code != cutroom.Invalid {
+	if err := save(io.Discard, decoded([]byte("A%AA"))); cutroom.AsError(err).Code != cutroom.Invalid {
 		t.Error(err)
 	}
-	if err := save(io.Discard, decoded("AAAA")); err != nil {
+	if err := save(io.Discard, decoded([]byte("AAAA"))); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,26 +56,34 @@ func (g *Gateway) forward(rw http.ResponseWriter, r *http.Request, w wire, path 
 	}
 }
 
+// ahead is how much room a request gets for what it says that it holds; past it, room
+// grows with what arrives.
+const ahead = 4 << 20
+
 // body reads a request whole.
 func (g *Gateway) body(rw http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return nil, cutroom.Errorf(cutroom.Invalid, "the body is compressed").WithHint("send it as it is")
 	}
-	doc, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, g.MaxBody))
+	var doc bytes.Buffer
+	if r.ContentLength > 0 {
+		doc.Grow(int(min(r.ContentLength, ahead)) + bytes.MinRead)
+	}
+	_, err := doc.ReadFrom(http.MaxBytesReader(rw, r.Body, g.MaxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, cutroom.Errorf(cutroom.Limit, "the body has more than %s", cutroom.Bytes(g.MaxBody)).WithHint("name large media by their path in the workspace")
 	}
 	if err != nil {
 		return nil, cutroom.Errorf(cutroom.Invalid, "the body did not arrive whole").WithCause(err)
 	}
-	return doc, nil
+	return doc.Bytes(), nil
 }
 
 // rewrite puts evidence in the place of the media that the upstream cannot take in, and
 // the upstream's own name in the place of ours.
 func (g *Gateway) rewrite(ctx context.Context, who cutroom.Principal, req request, c chosen) []byte {
 	edits := []edit{{req.model, quoted(c.Model)}}
-	return apply(req.doc, append(edits, g.reader.replace(ctx, who, req.blocks, c.lacks)...))
+	return apply(req.body, append(edits, g.reader.replace(ctx, who, req.blocks, c.lacks)...))
 }
 
 // own are headers that end here: those of one connection (RFC 9110, 7.6.1), those that

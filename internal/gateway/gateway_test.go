@@ -426,7 +426,7 @@ func FuzzRewrite(f *testing.F) {
 			return
 		}
 		edits := append([]edit{{req.model, quoted("m")}}, r.replace(t.Context(), cutroom.Agent, req.blocks, []medium{image, audio, video})...)
-		out := apply(req.doc, edits)
+		out := apply(req.body, edits)
 		if !json.Valid(out) {
 			t.Errorf("%s became %s", doc, out)
 		}

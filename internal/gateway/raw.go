@@ -13,21 +13,19 @@ import (
 // span is where a JSON value lies in a document: bytes from up to, not including, to.
 type span struct{ from, to int }
 
-func (s span) of(doc []byte) []byte { return doc[s.from:s.to] }
-
 var errShape = errors.New("the value is not of that kind")
 
 // walker reads a document once, from its beginning to its end.
 type walker struct {
 	*jsontext.Decoder
-	base int // where what it reads lies in the document
+	base int // where what it reads lies in the bones
 }
 
-// walk reads what lies at s. Halves of characters, as programs leave them that cut texts
+// walk reads what lies at s in the bones of a document. Halves of characters, as programs leave them that cut texts
 // at a length, are the upstream's to judge; two members of one name are not: which of them
 // counts would be up to the reader.
-func walk(doc []byte, s span) walker {
-	return walker{jsontext.NewDecoder(bytes.NewBuffer(s.of(doc)), jsontext.AllowInvalidUTF8(true)), s.from}
+func walk(doc document, s span) walker {
+	return walker{jsontext.NewDecoder(bytes.NewBuffer(doc.bones[s.from:s.to]), jsontext.AllowInvalidUTF8(true)), s.from}
 }
 
 // value passes over the next value and says where it lies.
@@ -83,7 +81,7 @@ func (w walker) end() error {
 }
 
 // fields is an object's members by name.
-func fields(doc []byte, s span) (map[string]span, error) {
+func fields(doc document, s span) (map[string]span, error) {
 	m := map[string]span{}
 	if s.to == 0 {
 		return nil, errShape
@@ -98,19 +96,26 @@ func fields(doc []byte, s span) (map[string]span, error) {
 }
 
 // textOf is the string that lies at s; false when there is none, or something else.
-func textOf(doc []byte, s span) (string, bool) {
-	if s.to == 0 || doc[s.from] != '"' {
-		return "", false
-	}
-	if plain := doc[s.from+1 : s.to-1]; bytes.IndexByte(plain, '\\') < 0 {
-		return string(plain), true
-	}
-	var t string
-	err := json.Unmarshal(s.of(doc), &t)
-	return t, err == nil
+func textOf(doc document, s span) (string, bool) {
+	t, ok := longText(doc, s)
+	return string(t), ok
 }
 
-// edit is a part of a document that gives way to another text.
+// longText is textOf without a copy, where it can be had: it must not be written to.
+func longText(doc document, s span) ([]byte, bool) {
+	if s.to == 0 || doc.bones[s.from] != '"' {
+		return nil, false
+	}
+	raw := doc.of(s)
+	if plain := raw[1 : len(raw)-1]; bytes.IndexByte(plain, '\\') < 0 {
+		return plain, true
+	}
+	var t string
+	err := json.Unmarshal(raw, &t)
+	return []byte(t), err == nil
+}
+
+// edit is a part of a body that gives way to another text.
 type edit struct {
 	span
 	with []byte
@@ -119,8 +124,11 @@ type edit struct {
 // apply makes the edits, which do not overlap. All else stays as it is, byte for byte.
 func apply(doc []byte, edits []edit) []byte {
 	slices.SortFunc(edits, func(a, b edit) int { return a.from - b.from })
-	var out []byte
-	last := 0
+	room, last := len(doc), 0
+	for _, e := range edits {
+		room += len(e.with) - (e.to - e.from)
+	}
+	out := make([]byte, 0, room)
 	for _, e := range edits {
 		out = append(append(out, doc[last:e.from]...), e.with...)
 		last = e.to

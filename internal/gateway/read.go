@@ -103,7 +103,7 @@ func (r *reader) evidence(ctx context.Context, who cutroom.Principal, b block) (
 	case b.data == nil:
 		return "", cutroom.Errorf(cutroom.Invalid, "the block holds no content")
 	}
-	sum := sha256.Sum256([]byte(b.raw))
+	sum := sha256.Sum256(b.raw)
 	key := fmt.Sprintf("%x %s %s %s %s", sum, b.medium, b.suffix, who.Role, who.Name)
 	if r.Settings != nil {
 		key += " " + r.Settings()

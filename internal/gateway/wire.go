@@ -30,7 +30,7 @@ var wires = []wire{chat, responses, messages}
 
 // request is a body with the places that matter.
 type request struct {
-	doc    []byte
+	body   []byte
 	model  span
 	name   string // of the model
 	blocks []block
@@ -38,13 +38,22 @@ type request struct {
 
 // read finds the model of a request and its media blocks. What has another form than this
 // wire's holds none.
-func (w wire) read(doc []byte) (request, error) {
-	r := request{doc: doc}
-	f := &finder{walker: walk(doc, span{0, len(doc)}), doc: doc}
-	err := f.members(func(name string) (err error) {
+func (w wire) read(body []byte) (request, error) {
+	return w.find(bare(body, longString))
+}
+
+func (w wire) find(doc document) (request, error) {
+	r := request{body: doc.body}
+	f := &finder{walker: walk(doc, span{0, len(doc.bones)}), doc: doc}
+	named := false
+	err := f.members(func(name string) error {
 		switch {
 		case name == "model":
-			r.model, err = f.value()
+			at, err := f.value()
+			if err == nil {
+				r.name, named = textOf(doc, at)
+				r.model = doc.in(at)
+			}
 			return err
 		case name == w.member && f.PeekKind() == '[':
 			return f.elements(func() error { return w.item(f) })
@@ -60,8 +69,7 @@ func (w wire) read(doc []byte) (request, error) {
 	if err != nil {
 		return r, cutroom.Errorf(cutroom.Invalid, "the body is not a JSON object").WithCause(err).WithHint("send one JSON object with a model and %s", w.member)
 	}
-	var ok bool
-	if r.name, ok = textOf(doc, r.model); !ok {
+	if !named {
 		return r, cutroom.Errorf(cutroom.Invalid, "the body names no model").WithHint("GET /v1/models lists them")
 	}
 	r.blocks = f.found

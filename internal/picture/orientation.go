@@ -77,7 +77,7 @@ func readOrientation(r io.Reader) Orientation {
 		if err != nil {
 			return Upright
 		}
-		if tiff, ok := bytes.CutPrefix(body, []byte("Exif\x00\x00")); ok && segment[1] == 0xe1 {
+		if tiff, ok := bytes.CutPrefix(body, []byte(exifMark)); ok && segment[1] == 0xe1 {
 			return tiffOrientation(tiff)
 		}
 	}

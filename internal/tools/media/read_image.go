@@ -7,6 +7,7 @@ import (
 	"cutroom"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/lens"
+	"cutroom/internal/picture"
 	"cutroom/internal/provider"
 	"cutroom/internal/tool"
 )
@@ -114,11 +115,17 @@ func (r *reading) pictureHop(x lens.Reader, found *lens.Findings) tool.ReadHop {
 	return h
 }
 
-// picture is the file, or a smaller copy of it.
+// picture is the file without what it says beside the picture, or a smaller copy of it. A
+// file that cannot be taken apart is never sent as it is.
 func (r *reading) picture(side int, most int64, whole bool) ([]byte, string, error) {
 	if whole {
 		data, err := r.env.ReadInput(r.file.Index, most)
-		return data, r.form.MediaType, err
+		if err != nil {
+			return nil, "", err
+		}
+		if data, err = picture.Anonymous(data); err == nil {
+			return data, r.form.MediaType, nil
+		}
 	}
 	reply, err := r.env.Call(r.ctx, "media.prepare", PrepareInput{Source: r.source, As: asPicture, Side: side, MaxBytes: most})
 	if err == nil {
@@ -135,6 +142,9 @@ func (r *reading) picture(side int, most int64, whole bool) ([]byte, string, err
 		return nil, "", readErr
 	}
 	if data, readErr = ffmpeg.FitJPEG(data, side, int(most)); readErr != nil {
+		return nil, "", err
+	}
+	if data, readErr = picture.Anonymous(data); readErr != nil { // it may have been small enough
 		return nil, "", err
 	}
 	return data, "image/jpeg", nil
