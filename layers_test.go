@@ -38,6 +38,8 @@ var layers = []layer{
 	{"graph", "internal/graph internal/smartcut", "os net", "an edit as one operation graph: what it needs of ffmpeg's words, of proofs and of edit maps comes from below"},
 	{"lens", "internal/lens", "os net", "how media become evidence through readers: the table of verdicts and chains, what readers are told and what of their answers counts; it asks nobody itself"},
 	{"proof", "internal/proof internal/verdict", "os net", "what must be true of a written file, and how it is measured; what a finished one is worth to a platform"},
+	{"project", "internal/project", "os net", "an edit as people write it down, and its templates: data, from which tools plan"},
+	{"timeline", "internal/timeline", "os net", "the files of editing programs: pure text, in the frames and labels of ffmpeg's words"},
 	{"knowledge", "internal/ffmpeg internal/evidence internal/caption internal/platform internal/align internal/rhythm", "os net", "pure functions, no input or output"},
 	{"edl", "internal/edl", "os net", "edit maps and cut lists: times only, so that all above may speak of them"},
 	{"records", "internal/approval internal/audit internal/cooldown internal/meter internal/token", "", "what was allowed and what was done: kept in the store, under keys; never an engine or a door"},
