@@ -124,6 +124,38 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// TestPlanNamesListedServices: a service that would be asked for the models that it has is
+// in the outlook with what those would be sent, and a rule on its origin holds for them;
+// neither is its list asked for where nothing may leave.
+func TestPlanNamesListedServices(t *testing.T) {
+	t.Parallel()
+	acme := providertest.New(t, saw("a slide"))
+	acme.Models(`{"object":"list","data":[{"id":"eye-2","architecture":{"input_modalities":["text","image"]}}]}`)
+	const mute = "models: [{id: mute, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [text]}]\nlens: {allow_upload: true}\n"
+	l := newLab(t, mute, map[string]*providertest.Server{"acme": acme})
+	slide := cutroom.InPath(l.slide("a.png"))
+	out := must[media.PlanOutput](l.workspace, "media.plan", media.PlanInput{Source: slide})
+	if c := out.Chain[0]; c.Would != "send" || c.Provider != "registered:acme" || c.Destination != "http://acme.test" || !strings.Contains(c.Sends, "4 models") || out.MaxBytes < 4*out.SizeBytes {
+		t.Errorf("%+v", out.Outlook)
+	}
+	if *l.dials != 0 {
+		t.Error("something was sent")
+	}
+	if read := l.image(media.ReadImageInput{Source: slide}); read.Meta.Budget.BytesSent == 0 || read.Meta.Budget.BytesSent > out.MaxBytes {
+		t.Errorf("%d bytes were sent, at most %d were foreseen", read.Meta.Budget.BytesSent, out.MaxBytes)
+	}
+	for name, more := range map[string]string{
+		"of the origin": "policy: {rules: [{name: not there, origins: [http://acme.test], network: true, effect: deny, reason: not there}]}\n",
+		"of all":        "policy: {rules: [{name: nowhere, network: true, effect: deny, reason: agents stay here}]}\n",
+	} {
+		l := newLab(t, mute+more, map[string]*providertest.Server{"acme": acme})
+		read := l.image(media.ReadImageInput{Source: cutroom.InPath(l.slide("a.png"))})
+		if d := cmp.Diff([]string{"local:ocr ok"}, attempts(read)); d != "" || *l.dials != 0 {
+			t.Errorf("under a rule %s: %s, %d connections", name, d, *l.dials)
+		}
+	}
+}
+
 // TestPlanSendsNothing: an outlook names who would be sent what, and opens no connection.
 func TestPlanSendsNothing(t *testing.T) {
 	t.Parallel()

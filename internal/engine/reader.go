@@ -79,11 +79,14 @@ func (k *call) networkDenied(ctx context.Context) bool {
 	return k.e.Policy.Decide(q).Effect == policy.Deny
 }
 
-// Offered leaves out whom this call may not ask.
-func (r reading) Offered(ctx context.Context, m lens.Medium, remote bool) ([]lens.Reader, []string) {
-	remote = remote && r.Consent() != lens.Forbidden
-	list, warnings := r.Readers.Offered(ctx, m, remote)
-	if host := r.k.host(); host != nil && remote && m == lens.Image && r.Lens().AutoImage {
+// Offered leaves out whom this call may not ask; of what it may, consent may be less.
+func (r reading) Offered(ctx context.Context, m lens.Medium, consent lens.Consent) ([]lens.Reader, []string) {
+	may := r.Consent()
+	if consent == lens.Forbidden || consent == lens.NeedsConsent && may == lens.Allowed {
+		may = consent
+	}
+	list, warnings := r.Readers.Offered(ctx, m, may)
+	if host := r.k.host(); host != nil && may != lens.Forbidden && m == lens.Image && r.Lens().AutoImage {
 		at := slices.IndexFunc(list, func(x lens.Reader) bool { return x.Step != lens.Registered })
 		if at < 0 {
 			at = len(list)
@@ -230,7 +233,7 @@ func (noReaders) Spent() (bytes, cost int64) { return 0, 0 }
 
 func (n noReaders) Known(lens.Medium) ([]lens.Reader, []string) { return nil, nil }
 
-func (n noReaders) Offered(context.Context, lens.Medium, bool) ([]lens.Reader, []string) {
+func (n noReaders) Offered(context.Context, lens.Medium, lens.Consent) ([]lens.Reader, []string) {
 	if n.fault != "" {
 		return nil, []string{"no model can be asked: " + strings.TrimSuffix(n.fault, ".")}
 	}

@@ -2,7 +2,6 @@ package lens
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -59,20 +58,21 @@ func (b Bounds) Clean(f Findings) (Findings, []string) {
 // cleaner counts what was left out.
 type cleaner struct {
 	Bounds
-	outside, boxes, frames int
+	outside, boxes, frames, nowhere, silent int
 }
 
 func (c *cleaner) notes() []string {
 	var notes []string
-	if c.outside > 0 {
-		notes = append(notes, fmt.Sprintf("%d pieces had a time outside of what was sent and were left out", c.outside))
+	note := func(n int, one, many string) {
+		if n > 0 {
+			notes = append(notes, counted(n, one, many))
+		}
 	}
-	if c.boxes > 0 {
-		notes = append(notes, fmt.Sprintf("%d regions had no box inside the picture and were left out", c.boxes))
-	}
-	if c.frames > 0 {
-		notes = append(notes, fmt.Sprintf("%d pieces named a picture that was not sent; the name was left out", c.frames))
-	}
+	note(c.outside, "piece had no time within what was sent and was left out", "pieces had no time within what was sent and were left out")
+	note(c.boxes, "region had no box inside the picture and was left out", "regions had no box inside the picture and were left out")
+	note(c.nowhere, "region did not say in which of the pictures it is and was left out", "regions did not say in which of the pictures they are and were left out")
+	note(c.frames, "piece named a picture that was not sent; the name was left out", "pieces named a picture that was not sent; the name was left out")
+	note(c.silent, "line of speech was left out: no sound was sent", "lines of speech were left out: no sound was sent")
 	return notes
 }
 
@@ -92,13 +92,25 @@ func (c *cleaner) moment(m Moment) (Moment, bool) {
 }
 
 func (c *cleaner) line(l Line) (Line, bool) {
+	if c.Medium == Image || len(c.Frames) > 0 {
+		c.silent++
+		return l, false
+	}
 	l.Text, l.Speaker = text(l.Text, mostText), evidence.Terminal(cut(l.Speaker, mostName))
 	return l, l.Text != "" && c.times(&l.Start, &l.End)
 }
 
 func (c *cleaner) region(r Region) (Region, bool) {
 	r.Text, r.Label, r.Confidence = text(r.Text, mostText), evidence.Terminal(cut(r.Label, mostName)), grade(r.Confidence)
-	c.frame(&r.Frame)
+	switch frame, ok := c.frame(&r.Frame); {
+	case !ok && len(c.Frames) == 1:
+		r.Frame = c.Frames[0].Path
+	case !ok && len(c.Frames) > 1:
+		c.nowhere++
+		return r, false
+	case ok:
+		r.Frame = frame.Path
+	}
 	box, ok := inside(r.Box)
 	if !ok || r.Text == "" && r.Label == "" {
 		c.boxes++

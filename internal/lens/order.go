@@ -20,6 +20,9 @@ type Reader struct {
 	// currency for a million tokens.
 	Priced        bool
 	Input, Output int64
+	// Most is how many models it stands for: those that a service declares in a list of its
+	// own are not known before it is asked. 0 for one.
+	Most int
 	// ID is the provider part's own name of the reader.
 	ID string
 }

@@ -111,7 +111,8 @@ func (r Reader) Cost(tokens int64) *cutroom.Micros {
 }
 
 // Legs are the hops of an outlook, and what all that would be sent sums up to.
-func (o *Outlook) Legs(hops []Hop, s Shape, v Verdict, c Consent, apart Apart, has func(Step) string) {
+// lacks says what this machine lacks for a hop, "" when it has all.
+func (o *Outlook) Legs(hops []Hop, s Shape, v Verdict, c Consent, apart Apart, lacks func(Hop) string) {
 	o.Upload, o.Chain, o.Warnings = string(c), []Leg{}, []string{}
 	var cost cutroom.Micros
 	priced := true
@@ -119,14 +120,11 @@ func (o *Outlook) Legs(hops []Hop, s Shape, v Verdict, c Consent, apart Apart, h
 		var legs []Leg
 		switch {
 		case h.Reader != nil:
-			legs = []Leg{h.leg(h.Step, *h.Reader, s.Load(h.Step, v), c)}
+			legs = []Leg{h.leg(h.Step, *h.Reader, s.Load(h.Step, v), c).without(lacks(h))}
 		case h.Step == FrameRead:
-			legs = frameLegs(s, v, c, apart, has)
+			legs = frameLegs(s, v, c, apart, lacks)
 		default:
-			legs = []Leg{{Provider: string(h.Step), Would: "work_here", Why: has(h.Step)}}
-			if legs[0].Why != "" {
-				legs[0].Would = "skip"
-			}
+			legs = []Leg{Leg{Provider: string(h.Step), Would: "work_here"}.without(lacks(h))}
 		}
 		for _, l := range legs {
 			if l.Would == "send" {
@@ -151,23 +149,20 @@ type Apart struct {
 }
 
 // frameLegs are the readers of a video's frames and of its sound, or this machine's own.
-func frameLegs(s Shape, v Verdict, c Consent, a Apart, has func(Step) string) []Leg {
-	if why := has(FrameRead); why != "" {
+func frameLegs(s Shape, v Verdict, c Consent, a Apart, lacks func(Hop) string) []Leg {
+	if why := lacks(Hop{Step: FrameRead}); why != "" {
 		return []Leg{{Provider: string(FrameRead), Would: "skip", Why: why}}
 	}
 	var legs []Leg
 	here := func(at Step) {
-		l := Leg{Provider: string(FrameRead) + ":" + string(at), Would: "work_here", Why: has(at)}
-		if l.Why != "" {
-			l.Would = "skip"
-		}
-		legs = append(legs, l)
+		l := Leg{Provider: string(FrameRead) + ":" + string(at), Would: "work_here"}
+		legs = append(legs, l.without(lacks(Hop{Step: at})))
 	}
 	read := func(r Reader, load Load) {
 		h := Hop{Step: r.Step, Reader: &r}
 		l := h.leg(r.Step, r, load, c)
 		l.Provider = string(FrameRead) + ":" + l.Provider
-		legs = append(legs, l)
+		legs = append(legs, l.without(lacks(h)))
 	}
 	for _, r := range a.Frames {
 		read(r, s.Load(FrameRead, v))
@@ -196,8 +191,21 @@ func (s Shape) sound() Load {
 	return s.Load(Endpoint, Downsample)
 }
 
+// without is the leg where this machine lacks something for it.
+func (l Leg) without(what string) Leg {
+	if what != "" {
+		l.Would, l.Why = "skip", what
+	}
+	return l
+}
+
 func (h Hop) leg(at Step, r Reader, load Load, c Consent) Leg {
 	l := Leg{Provider: r.Provider(at), Model: r.Model, Sends: load.What, Bytes: load.Bytes, Tokens: load.Tokens, Cost: r.Cost(load.Tokens), Would: "send"}
+	if n := int64(r.Most); n > 0 {
+		l.Sends += fmt.Sprintf(", to each of at most %d models", n)
+		l.Bytes, l.Tokens = n*l.Bytes, n*l.Tokens
+		l.Why = "those that its own list of models says take this; lens.models names one instead, or \"\" for none"
+	}
 	if r.Cooled {
 		l.Why = "its key failed shortly before, so it is tried last"
 	}

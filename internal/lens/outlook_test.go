@@ -18,7 +18,7 @@ func TestAVideosSoundIsInTheOutlook(t *testing.T) {
 	model := lens.Reader{Step: lens.Multimodal, Name: "omni", Origin: "https://omni.example", Priced: true}
 	here := lens.Reader{Step: lens.Endpoint, Name: "endpoint-2", Local: true}
 	sizes := lens.Sizes{AudioFullLength: 600 * cutroom.Second, AudioPart: 300 * cutroom.Second}
-	none := func(lens.Step) string { return "" }
+	none := func(lens.Hop) string { return "" }
 	for _, c := range []struct {
 		length  cutroom.Micros
 		heard   bool

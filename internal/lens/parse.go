@@ -3,10 +3,14 @@ package lens
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"cutroom"
 )
 
 // maxAnswer bounds how much of an answer is read, in bytes.
@@ -28,6 +32,7 @@ func Parse(answer string) (f Findings, note string, err error) {
 		if f.Empty() {
 			return Findings{}, "", fmt.Errorf("%w: it holds nothing", ErrAnswer)
 		}
+		f, _, _ = pieces([]byte(text)) // which knows of times that were not given
 		return f, "", nil
 	}
 	object, ok := objectIn(text)
@@ -39,7 +44,7 @@ func Parse(answer string) (f Findings, note string, err error) {
 		return Findings{}, "", ErrAnswer
 	}
 	if lost > 0 {
-		return f, fmt.Sprintf("the answer was not of the form that was asked for: %d of its pieces were left out", lost), nil
+		return f, "the answer was not of the form that was asked for: " + counted(lost, "of its pieces was left out", "of its pieces were left out"), nil
 	}
 	return f, "the answer was not of the form that was asked for, and was repaired", nil
 }
@@ -88,12 +93,55 @@ func pieces(raw []byte) (f Findings, lost int, ok bool) {
 func each[T any](values []jsontext.Value, lost *int) []T {
 	var list []T
 	for _, v := range values {
-		var one T
-		if v.Kind() != '{' || json.Unmarshal(v, &one, jsontext.AllowDuplicateNames(true)) != nil {
+		one, ok := piece[T](v)
+		if !ok {
 			*lost++
 			continue
 		}
 		list = append(list, one)
 	}
 	return list
+}
+
+// essential are the members without which a piece says nothing that counts. Any other of
+// the wrong kind, such as a frame's number in the place of its name, is left out alone.
+var essential = []string{"start", "text", "box"}
+
+func piece[T any](raw jsontext.Value) (one T, ok bool) {
+	var members map[string]jsontext.Value
+	if raw.Kind() != '{' || json.Unmarshal(raw, &members, jsontext.AllowDuplicateNames(true)) != nil {
+		return one, false
+	}
+	if json.Unmarshal(raw, &one, jsontext.AllowDuplicateNames(true)) != nil {
+		one = *new(T)
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if members[name].Kind() == 'n' {
+				continue
+			}
+			alone, err := json.Marshal(map[string]jsontext.Value{name: members[name]})
+			if err != nil || json.Unmarshal(alone, &one) != nil && slices.Contains(essential, name) {
+				return one, false
+			}
+		}
+	}
+	if at, timed := any(&one).(interface{ begin() *cutroom.Micros }); timed && (members["start"] == nil || members["start"].Kind() == 'n') {
+		*at.begin() = noTime
+	}
+	return one, true
+}
+
+// noTime stands for a time that was not given: it lies outside of everything, so that
+// nothing begins at zero because nobody said when.
+const noTime = -cutroom.MaxMicros
+
+func (m *Moment) begin() *cutroom.Micros { return &m.Start }
+
+func (l *Line) begin() *cutroom.Micros { return &l.Start }
+
+// counted is a number with what it counts.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -26,8 +26,12 @@ func TestParse(t *testing.T) {
 		"only a summary":          {`{"timeline":[],"transcript":[],"regions":[],"summary":"a dog"}`, "-", 0},
 		"in a fence":              {"Here it is:\n```json\n" + good + "\n```\nAnything else?", "repaired", 3},
 		"an unknown member":       {strings.Replace(good, `"summary"`, `"mood":"happy","summary"`, 1), "repaired", 3},
-		"one broken box":          {strings.Replace(good, "[0.1,0.2,0.3,0.4]", "[0.1,0.2]", 1), "1 of its pieces", 2},
-		"a confidence in numbers": {strings.Replace(good, `"high"`, "0.9", 1), "1 of its pieces", 2},
+		"one broken box":          {strings.Replace(good, "[0.1,0.2,0.3,0.4]", "[0.1,0.2]", 1), "1 of its pieces was left out", 2},
+		"two broken boxes":        {strings.Replace(good, `[{"box":[0.1,0.2,0.3,0.4]`, `[{"box":[]},{"box":[0.1,0.2]`, 1), "2 of its pieces were left out", 2},
+		"a confidence in numbers": {strings.Replace(good, `"high"`, "0.9", 1), "repaired", 3},
+		"a frame's number":        {strings.Replace(good, `"frame":null`, `"frame":3`, 1), "repaired", 3},
+		"a text that is none":     {strings.Replace(good, `"a dog runs"`, `{"en":"a dog runs"}`, 1), "1 of its pieces was left out", 2},
+		"a time that is none":     {strings.Replace(good, "1.5", `"soon"`, 1), "1 of its pieces was left out", 2},
 		"a clock for a time":      {strings.Replace(good, "1.5", `"00:01.5"`, 1), "-", 3},
 		"behind a brace in prose": {"In set notation {x}: " + good, "repaired", 3},
 	} {
@@ -50,6 +54,39 @@ func TestParse(t *testing.T) {
 	} {
 		if _, _, err := Parse(answer); !errors.Is(err, ErrAnswer) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNothingIsMadeUp: a reader's words do not get a time, a place or a voice that nobody
+// gave them.
+func TestNothingIsMadeUp(t *testing.T) {
+	t.Parallel()
+	const answer = `{"timeline":[{"start":null,"text":"when?"},{"text":"when, then?","confidence":"high"},{"start":2,"text":"then"},{"start":null,"text":"there","frame":"f2"}],` +
+		`"transcript":[{"start":1,"text":"Hello"}],"regions":[{"box":[0,0,1,1],"label":"where?"},{"box":[0,0,1,1],"label":"there","frame":"f2"}]}`
+	two := []Frame{{Label: "f1", At: cutroom.Second, Path: "1.jpg"}, {Label: "f2", At: 3 * cutroom.Second, Path: "2.jpg"}}
+	for name, r := range map[string]struct {
+		Bounds
+		moments, lines, regions int
+		notes                   string
+	}{
+		"a video":      {Bounds{Medium: Video, Length: 4 * cutroom.Second}, 1, 1, 2, "3 pieces had no time"},
+		"two pictures": {Bounds{Medium: Video, Length: 4 * cutroom.Second, Frames: two}, 2, 0, 1, "2 pieces had no time within what was sent and were left out; 1 region did not say in which of the pictures it is and was left out; 1 line of speech was left out: no sound was sent"},
+		"one of them":  {Bounds{Medium: Video, Length: 4 * cutroom.Second, Frames: two[1:]}, 2, 0, 2, "1 line of speech was left out"},
+		"a picture":    {Bounds{Medium: Image}, 4, 0, 2, "1 line of speech was left out"},
+	} {
+		f, note, err := Parse(answer)
+		if err != nil || !strings.Contains(note, "repaired") { // a time is never null
+			t.Fatal(note, err)
+		}
+		clean, notes := r.Clean(f)
+		if len(clean.Timeline) != r.moments || len(clean.Transcript) != r.lines || len(clean.Regions) != r.regions || !strings.Contains(strings.Join(notes, "; "), r.notes) {
+			t.Errorf("%s: %+v\n%v", name, clean, notes)
+		}
+		for _, region := range clean.Regions {
+			if len(r.Frames) > 0 && region.Frame == "" {
+				t.Errorf("%s: %+v is nowhere", name, region)
+			}
 		}
 	}
 }

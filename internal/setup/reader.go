@@ -104,24 +104,29 @@ func (s *readerSet) chosen(m lens.Medium) string {
 
 // Offered lists who may read a medium, in order: the models that take it, then for a
 // picture the configured service, and for sound those who transcribe.
-func (s *readerSet) Offered(ctx context.Context, m lens.Medium, remote bool) ([]lens.Reader, []string) {
-	return s.offered(ctx, m, remote, true)
+func (s *readerSet) Offered(ctx context.Context, m lens.Medium, c lens.Consent) ([]lens.Reader, []string) {
+	return s.offered(ctx, m, c, true)
 }
 
-// Known lists the readers that the config names.
+// Known lists the readers that the config names, and in the place of those that a service
+// would be asked for, that service.
 func (s *readerSet) Known(m lens.Medium) ([]lens.Reader, []string) {
-	return s.offered(context.Background(), m, true, false)
+	return s.offered(context.Background(), m, s.Consent(), false)
 }
 
-func (s *readerSet) offered(ctx context.Context, m lens.Medium, remote, ask bool) ([]lens.Reader, []string) {
+func (s *readerSet) offered(ctx context.Context, m lens.Medium, c lens.Consent, ask bool) ([]lens.Reader, []string) {
 	step := lens.Multimodal
 	if m == lens.Image {
 		step = lens.Registered
 	}
-	models, warnings := s.models(ctx, m, remote, ask)
+	asking := c == lens.Allowed && s.Consent() == lens.Allowed // a service, what it lists
+	models, warnings := s.models(ctx, m, asking, ask)
 	var list []lens.Reader
-	for _, c := range models {
-		list = append(list, s.model(step, c))
+	for _, x := range models {
+		list = append(list, s.model(step, x))
+	}
+	if len(models) == 0 && !ask && s.chosen(m) == config.Auto {
+		list = append(list, s.listing(step, asking)...)
 	}
 	switch m {
 	case lens.Image:
@@ -131,7 +136,7 @@ func (s *readerSet) offered(ctx context.Context, m lens.Medium, remote, ask bool
 	case lens.Audio:
 		list = append(list, s.endpoints()...)
 	}
-	list = slices.DeleteFunc(list, func(r lens.Reader) bool { return !remote && !r.Local })
+	list = slices.DeleteFunc(list, func(r lens.Reader) bool { return c == lens.Forbidden && !r.Local })
 	s.cool(ctx, list)
 	return list, warnings
 }
@@ -148,7 +153,7 @@ func (s *readerSet) models(ctx context.Context, m lens.Medium, remote, ask bool)
 			}
 		}
 		if len(list) == 0 && ask {
-			list = s.listed(ctx, m, remote && s.Consent() == lens.Allowed)
+			list = s.listed(ctx, m, remote)
 		}
 		return list, nil
 	default:
@@ -189,16 +194,35 @@ const (
 	listTime   = 5 * time.Second
 )
 
+// lists are entries of the services whose own lists may be asked, one of each.
+func (s *readerSet) lists(remote bool) []config.Model {
+	var list []config.Model
+	for _, c := range s.config.Models {
+		same := func(o config.Model) bool { return o.BaseURL == c.BaseURL }
+		if !slices.ContainsFunc(list, same) && (remote || config.Loopback(c.BaseURL)) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// listing are the services that would be asked for models, each as one reader: which
+// models that are is not known before.
+func (s *readerSet) listing(step lens.Step, remote bool) []lens.Reader {
+	var list []lens.Reader
+	for _, c := range s.lists(remote) {
+		list = append(list, lens.Reader{
+			ID: "list:" + c.Provider, Step: step, Name: c.Provider, Origin: originOf(c.BaseURL), Local: config.Loopback(c.BaseURL), Most: mostListed,
+		})
+	}
+	return list
+}
+
 // listed are the models that the services themselves declare to take a medium, asked for
 // where no entry of models does.
 func (s *readerSet) listed(ctx context.Context, m lens.Medium, remote bool) []config.Model {
 	var list []config.Model
-	var seen []string
-	for _, c := range s.config.Models {
-		if slices.Contains(seen, c.BaseURL) || !remote && !config.Loopback(c.BaseURL) {
-			continue
-		}
-		seen = append(seen, c.BaseURL)
+	for _, c := range s.lists(remote) {
 		e, err := s.endpoint(c)
 		if err != nil {
 			continue // whoever asks the model is told

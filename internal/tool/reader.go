@@ -17,10 +17,11 @@ type Readers interface {
 	// Consent is what may leave this machine in this call.
 	Consent() lens.Consent
 	// Offered lists who may read a medium, in the order in which they are asked, and what
-	// is to be warned of. Without remote, services of other machines are left out.
-	Offered(ctx context.Context, m lens.Medium, remote bool) ([]lens.Reader, []string)
+	// is to be warned of. Where consent is forbidden, services of other machines are left
+	// out; only where it is allowed they are asked for the models that they have.
+	Offered(ctx context.Context, m lens.Medium, consent lens.Consent) ([]lens.Reader, []string)
 	// Known lists the readers that the config names, as Offered would; no service is asked
-	// what it has.
+	// what it has: it stands there itself, for as many models as would be taken of it.
 	Known(m lens.Medium) ([]lens.Reader, []string)
 	// Refiner is the text model that refines; false when there is none.
 	Refiner() (lens.Reader, bool)

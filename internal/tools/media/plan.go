@@ -81,7 +81,8 @@ func plan(ctx context.Context, env tool.Env, in PlanInput) (PlanOutput, error) {
 	return out, nil
 }
 
-// known are the readers that the config names; no service is asked for more.
+// known are the readers that the config names, and the services that would be asked for
+// more; none is.
 func (r *reading) known(m lens.Medium) []lens.Reader {
 	list, warnings := r.env.Readers().Known(m)
 	r.warn(warnings...)
@@ -89,8 +90,11 @@ func (r *reading) known(m lens.Medium) []lens.Reader {
 }
 
 // missing says what this machine lacks for a step, "" when it has all.
-func (r *reading) missing(at lens.Step) string {
-	switch at {
+func (r *reading) missing(h lens.Hop) string {
+	if x := h.Reader; x != nil && x.Command > 0 && r.has(asrProgram(x.Command)) != "" {
+		return "its program is not pinned: run `cutroom setup`"
+	}
+	switch h.Step {
 	case lens.FrameRead, lens.Speech:
 		if why := r.has("ffmpeg"); why != "" {
 			return "ffmpeg is not pinned: run `cutroom setup`"

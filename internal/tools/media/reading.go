@@ -160,14 +160,22 @@ func (r *reading) end() cutroom.Micros {
 	return r.Start + r.facts.Length
 }
 
+// consent is what of the medium may leave in this call.
+func (r *reading) consent() lens.Consent {
+	if r.localOnly {
+		return lens.Forbidden
+	}
+	return r.env.Readers().Consent()
+}
+
 // remote says whether anybody outside of this machine may be asked.
 func (r *reading) remote() bool {
-	return !r.localOnly && r.env.Readers().Consent() != lens.Forbidden
+	return r.consent() != lens.Forbidden
 }
 
 // offered are the readers of a medium that this call may ask.
 func (r *reading) offered(m lens.Medium) []lens.Reader {
-	list, warnings := r.env.Readers().Offered(r.ctx, m, r.remote())
+	list, warnings := r.env.Readers().Offered(r.ctx, m, r.consent())
 	r.warn(warnings...)
 	return slices.DeleteFunc(list, func(x lens.Reader) bool { return slices.Contains(r.dead, x.ID) })
 }

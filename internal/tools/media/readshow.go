@@ -40,6 +40,9 @@ func (out *ReadOutput) Brief() []string {
 func (out *ReadOutput) told() []string {
 	m := out.Meta
 	first := fmt.Sprintf("%s: %s read by %s", quote(out.Source, longestReason), out.Kind, quote(m.Provider, longestName))
+	if model := out.model(); model != "" {
+		first += " (" + quote(model, longestName) + ")"
+	}
 	if m.Provider == "" {
 		first = fmt.Sprintf("%s: nobody could read it", quote(out.Source, longestReason))
 	}
@@ -68,6 +71,21 @@ func (out *ReadOutput) told() []string {
 		lines = append(lines, "Tightened by "+quote(t.Provider, longestName)+".")
 	}
 	return lines
+}
+
+// model is the model that gave the evidence, "" for engines of this machine and for parts
+// that several gave.
+func (out *ReadOutput) model() string {
+	model := ""
+	for _, a := range out.Meta.Attempts {
+		if a.OK && a.Provider == out.Meta.Provider {
+			if model != "" && a.Model != model {
+				return ""
+			}
+			model = a.Model
+		}
+	}
+	return model
 }
 
 // lines are the evidence in order of time.

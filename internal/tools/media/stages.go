@@ -349,7 +349,7 @@ func (w *watching) observe() error {
 func (w *watching) mayShow() bool {
 	readers := w.env.Readers()
 	consent := readers.Consent()
-	list, _ := readers.Offered(w.ctx, lens.Image, consent == lens.Allowed)
+	list, _ := readers.Offered(w.ctx, lens.Image, consent)
 	return slices.ContainsFunc(list, func(x lens.Reader) bool { return x.Local || consent == lens.Allowed })
 }
 
