@@ -87,7 +87,7 @@ var homes = []home{
 	{"github.com/vbauerster/mpb", "internal/cli", "progress bars"},
 	{"golang.org/x/term", "internal/cli internal/setup", "is it a terminal; a passphrase without echo"},
 	{"github.com/zalando/go-keyring", "internal/setup", "secrets in the keyring of the user's session"},
-	{"go.yaml.in/yaml", "internal/config", "the operator's file"},
+	{"go.yaml.in/yaml", "internal/config internal/agent/script", "the operator's file; a script that somebody wrote for the scripted model"},
 	{"github.com/go-json-experiment/json", "*", "strict JSON: refuses duplicate and wrongly cased keys"},
 	{"github.com/google/jsonschema-go", "internal/tool tests", "JSON Schema from structs"},
 	{"github.com/gabriel-vasile/mimetype", "internal/engine internal/stage internal/ffmpeg", "the type of a file by its content"},

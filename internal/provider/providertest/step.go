@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"cutroom/internal/provider"
 )
@@ -29,6 +30,7 @@ type Step struct {
 	Until  <-chan struct{} // half of the answer comes, and the rest once this is closed
 	Cut    bool            // half of the answer comes, then the connection ends
 	Size   int             // letters in one event; 0: 5
+	Slow   time.Duration   // the answer, whatever it is, waits this long
 }
 
 // Say is an answer that is a text.
@@ -101,6 +103,15 @@ func quote(s string) string {
 
 // serve writes the answer.
 func (s Step) serve(w http.ResponseWriter, r Request, stop, gone <-chan struct{}) {
+	if s.Slow > 0 {
+		clock := time.NewTimer(s.Slow)
+		defer clock.Stop()
+		select {
+		case <-clock.C:
+		case <-stop:
+		case <-gone:
+		}
+	}
 	for name, values := range s.Header {
 		w.Header()[name] = values
 	}
