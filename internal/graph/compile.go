@@ -23,6 +23,7 @@ type compiler struct {
 	dropped   []string
 
 	inputs  []input  // ffmpeg's inputs, in order
+	feeds   []int    // the input of each part; −1: it has none
 	chains  []string // of the filter graph
 	files   []argv.File
 	taps    []tap
@@ -99,6 +100,9 @@ func (c *compiler) begin(g Graph) error {
 	if c.g, err = g.shortened(&c.notes); err != nil {
 		return err
 	}
+	if c.g, err = c.g.expanded(); err != nil {
+		return err
+	}
 	c.selecting = c.g.selecting()
 	c.fitContainer()
 	if c.g.Picture == nil && c.g.Sound == nil {
@@ -144,7 +148,7 @@ func (c *compiler) recode() {
 // untouched reports whether the edit shows one source from beginning to end.
 func (c *compiler) untouched() bool {
 	cl := c.g.Clips[0]
-	return len(c.g.Clips) == 1 && cl.Start == 0 && cl.End == 0 && cl.Lead == 0 && !cl.Exact && cl.speed() == ffmpeg.Rational{Num: 1, Den: 1}
+	return len(c.g.Clips) == 1 && cl.Start == 0 && cl.End == 0 && cl.plain() && !c.g.Repeat.on()
 }
 
 // place lays the clips out on the timeline.
@@ -227,10 +231,19 @@ func (c *compiler) open() error {
 		return err
 	}
 	for _, p := range c.line.parts {
-		in, err := c.opened(p.clip.Source, p.start)
+		if p.clip.Fill != nil {
+			c.feeds = append(c.feeds, -1)
+			continue
+		}
+		start := p.start
+		if p.clip.Hold > 0 || p.clip.Frozen {
+			start -= heldLead
+		}
+		in, err := c.opened(p.clip.Source, start)
 		if err != nil {
 			return err
 		}
+		c.feeds = append(c.feeds, len(c.inputs))
 		c.inputs = append(c.inputs, in)
 	}
 	return nil
@@ -261,7 +274,7 @@ func (c *compiler) inputOf(i int) int {
 	if c.selecting {
 		return 0
 	}
-	return i
+	return c.feeds[i]
 }
 
 // head are the options up to the last input, and the call's inputs that the run reads.

@@ -17,6 +17,7 @@ type Graph struct {
 	Sources    []Source
 	Clips      []Clip // what is shown, in order; at least one
 	Transition Transition
+	Repeat     Repeat   // of all clips
 	Picture    *Picture // nil: the output has no picture
 	Sound      *Sound   // nil: the output has no sound
 	Keep       Keep
@@ -46,6 +47,16 @@ type Clip struct {
 	// Exact begins the sound at Start to the sample, where it otherwise begins with the
 	// picture's first frame; the picture is brought to one rate.
 	Exact bool
+	// Reverse plays it backwards, its sound too.
+	Reverse bool
+	// Frozen shows the frame at Start throughout; the sound goes on.
+	Frozen bool
+	// Hold shows the frame at Start, or a still picture, for so long, in silence.
+	Hold cutroom.Micros
+	// Motion moves over a picture that is held.
+	Motion *Motion
+	// Fill shows a colour for as long as Hold says, in the form of the source.
+	Fill *Fill
 }
 
 // Transition is how neighbouring clips meet. The zero value is a cut.

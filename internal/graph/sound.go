@@ -196,7 +196,7 @@ func (c *compiler) joinSound(t track, label string) ([]string, error) {
 		n := c.line.sample(p.at+p.length, t.rate) - c.line.sample(p.at, t.rate)
 		end := fmt.Sprintf("apad=whole_len=%d,atrim=end_sample=%d[%sp%d]", n, n, label, i)
 		list := p.source.Media.AudioStreams()
-		if t.number >= len(list) {
+		if p.clip.silent() || t.number >= len(list) {
 			chains = append(chains, fmt.Sprintf("anullsrc=r=%d:cl=%s,atrim=end_sample=%d,%s,%s", t.rate, t.layout, n, form, end))
 			continue
 		}
@@ -204,15 +204,15 @@ func (c *compiler) joinSound(t track, label string) ([]string, error) {
 		per := ffmpeg.Rational{Num: int64(a.Audio.SampleRate), Den: 1}
 		from, to := round(int64(p.start+d.ZeroSeconds), per, micro), round(int64(p.end+d.ZeroSeconds), per, micro)
 		chains = append(chains, fmt.Sprintf("[%d:%d]aresample=async=1:first_pts=%d,atrim=start_pts=%d:end_pts=%d,asetpts=PTS-STARTPTS%s,%s,%s",
-			c.inputOf(i), a.Index, min(d.FirstSample(a, p.start), from), from, to, pace(p.clip, a.Audio.SampleRate), form, lead(p.clip, t.rate)+end))
+			c.inputOf(i), a.Index, min(d.FirstSample(a, p.start), from), from, to, pace(p.clip, a.Audio.SampleRate), form, lead(p.clip, t.rate)+c.turned(p, end)))
 	}
 	return append(chains, c.chainSound(t, label)...), nil
 }
 
 // chainSound joins the conformed parts.
 func (c *compiler) chainSound(t track, label string) []string {
-	total := c.line.sample(c.line.total, t.rate)
-	tail := fmt.Sprintf("apad=whole_len=%d,atrim=end_sample=%d[%s]", total, total, label)
+	total := c.line.sample(c.line.once, t.rate)
+	tail := fmt.Sprintf("apad=whole_len=%d,atrim=end_sample=%d%s[%s]", total, total, c.repeatSound(t), label)
 	n := len(c.line.parts)
 	if n == 1 {
 		return []string{fmt.Sprintf("[%sp0]%s", label, tail)}

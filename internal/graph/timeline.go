@@ -16,6 +16,7 @@ import (
 type timeline struct {
 	unit  ffmpeg.Rational // seconds per unit
 	parts []part
+	once  int64 // units of one pass through the clips
 	total int64 // units
 }
 
@@ -33,11 +34,11 @@ type part struct {
 // selecting reports whether the clips are parts of one source in its own order: then
 // one input, decoded once, is enough, and its frame times are kept.
 func (g *Graph) selecting() bool {
-	if g.Transition.on() && len(g.Clips) > 1 {
+	if g.Transition.on() && len(g.Clips) > 1 || g.Repeat.on() {
 		return false
 	}
 	for i, c := range g.Clips {
-		if c.Exact || c.Lead > 0 || c.Source != g.Clips[0].Source || c.speed() != (ffmpeg.Rational{Num: 1, Den: 1}) {
+		if !c.plain() || c.Source != g.Clips[0].Source {
 			return false
 		}
 		if i > 0 && (c.Start < g.Clips[i-1].End || g.Clips[i-1].End == 0) {
@@ -58,6 +59,9 @@ func (c Clip) speed() ffmpeg.Rational {
 
 // range of the clip on its source, with the end made explicit.
 func (c Clip) span(s *Source, picture bool) (a, b cutroom.Micros, err error) {
+	if c.silent() {
+		return c.still(s)
+	}
 	a, b = c.Start, c.End
 	end := s.Media.DurationSeconds
 	if v := s.Media.FirstVideo(); picture && v != nil && v.EndSeconds > 0 {
@@ -124,6 +128,7 @@ func (g *Graph) selected(frames []ffmpeg.Ticks) (timeline, error) {
 		line.parts = append(line.parts, p)
 		line.total += p.length
 	}
+	line.once = line.total
 	return line, nil
 }
 
@@ -193,8 +198,7 @@ func (g *Graph) conformed(rate ffmpeg.Rational) (timeline, error) {
 			return line, err
 		}
 		p := part{clip: c, source: s, start: a, end: b, at: line.total}
-		sp := c.speed()
-		p.length = round(int64(c.Lead)*sp.Num+int64(b-a)*sp.Den, ffmpeg.Rational{Num: rate.Num, Den: rate.Den * sp.Num}, micro)
+		p.length = c.units(a, b, rate)
 		p.frames = p.length
 		if p.length < 1 || over > 0 && p.length <= 2*over {
 			return line, cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", n+1, s.Name, b-a, g.Transition.Length).
@@ -210,7 +214,7 @@ func (g *Graph) conformed(rate ffmpeg.Rational) (timeline, error) {
 		line.total += p.length - over
 	}
 	line.total += over
-	return line, nil
+	return g.repeated(line), nil
 }
 
 // stretched is how long what lasts m shows at a speed.
@@ -234,9 +238,8 @@ func (g *Graph) soundOnly(rate int) (timeline, error) {
 		if err != nil {
 			return line, err
 		}
-		sp := c.speed()
 		p := part{clip: c, source: s, start: a, end: b, at: line.total}
-		p.length = round(int64(c.Lead)*sp.Num+int64(b-a)*sp.Den, ffmpeg.Rational{Num: per.Num, Den: sp.Num}, micro)
+		p.length = c.units(a, b, per)
 		if p.length < 1 || over > 0 && p.length <= 2*over {
 			return line, cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", n+1, s.Name, b-a, g.Transition.Length).
 				WithHint("a clip has to be longer than two transitions; shorten them or leave it out")
@@ -245,7 +248,20 @@ func (g *Graph) soundOnly(rate int) (timeline, error) {
 		line.total += p.length - over
 	}
 	line.total += over
-	return line, nil
+	return g.repeated(line), nil
+}
+
+// repeated is the timeline of all passes. Its parts stay those of one.
+func (g *Graph) repeated(line timeline) timeline {
+	line.once = line.total
+	switch r := g.Repeat; {
+	case r.Length > 0:
+		line.total = max(1, round(int64(r.Length), line.unit.Inverse(), micro))
+		line.once = min(line.once, line.total)
+	case r.Times > 1:
+		line.total *= int64(r.Times)
+	}
+	return line
 }
 
 // whole is the timeline of a source of which a stream is copied: it stays as it is.
@@ -255,7 +271,7 @@ func whole(s *Source) timeline {
 	if v := s.Media.FirstVideo(); v != nil {
 		p.from, p.frames = v.StartTicks, v.Frames
 	}
-	return timeline{unit: micro, parts: []part{p}, total: length}
+	return timeline{unit: micro, parts: []part{p}, once: length, total: length}
 }
 
 // time is where unit n lies, to the nearest microsecond.
@@ -274,46 +290,64 @@ func (g Graph) shortened(notes *[]string) (Graph, error) {
 	if most <= 0 {
 		return g, nil
 	}
-	clips := slices.Clone(g.Clips)
-	var whole cutroom.Micros
-	for i := range clips {
-		c := &clips[i]
-		a, b, err := c.span(&g.Sources[c.Source], g.Picture != nil)
-		if err != nil {
-			return g, err
-		}
-		sp := c.speed()
-		length := c.Lead + stretched(b-a, sp)
-		if whole+length > most {
-			left := max(cutroom.Second/10, most-whole-c.Lead)
-			c.Start, c.End = a, a+cutroom.Micros(round(int64(left), sp, ffmpeg.Rational{Num: 1, Den: 1}))
-			*notes = append(*notes, fmt.Sprintf("cut off at %s s, the longest that is allowed there", most))
-			g.Clips = clips[:i+1]
-			return g, nil
-		}
-		whole += length
-		if g.Transition.on() {
-			whole -= g.Transition.Length
-		}
+	g, cut, err := g.cutOff(most)
+	if cut {
+		*notes = append(*notes, fmt.Sprintf("cut off at %s s, the longest that is allowed there", most))
 	}
-	return g, nil
+	return g, err
 }
 
-// editMap says which part of which source the edit shows when.
+// editMap says which part of which source the edit shows when. What is no part of a
+// source's time, a colour or a still picture, has no place in it.
 func (g *Graph) editMap(line timeline) edl.Map {
 	m := edl.Map{Seconds: line.time(line.total), Sources: []edl.Source{}, Segments: []edl.Segment{}}
 	number := map[int]int{}
-	for _, p := range line.parts {
-		n, seen := number[p.clip.Source]
-		if !seen {
-			n = len(m.Sources)
-			number[p.clip.Source] = n
-			m.Sources = append(m.Sources, edl.Source{Name: p.source.Name, SHA256: p.source.SHA256, Seconds: p.source.Media.DurationSeconds})
+	for pass := int64(0); pass < line.total; pass += line.once {
+		for _, p := range line.parts {
+			s, ok := p.segment(line, pass)
+			if !ok {
+				continue
+			}
+			n, seen := number[p.clip.Source]
+			if !seen {
+				n = len(m.Sources)
+				number[p.clip.Source] = n
+				m.Sources = append(m.Sources, edl.Source{Name: p.source.Name, SHA256: p.source.SHA256, Seconds: p.source.Media.DurationSeconds})
+			}
+			s.Source = n
+			m.Segments = extended(m.Segments, s)
 		}
-		m.Segments = append(m.Segments, edl.Segment{
-			Source: n, SourceStart: max(0, p.start), SourceEnd: p.end,
-			Start: line.time(p.at) + p.clip.Lead, End: line.time(p.at + p.length),
-		})
 	}
 	return m
+}
+
+// segment is what the edit shows of a part in the pass that begins at unit pass.
+func (p part) segment(line timeline, pass int64) (edl.Segment, bool) {
+	s := edl.Segment{
+		SourceStart: max(0, p.start), SourceEnd: p.end, Reversed: p.clip.Reverse,
+		Start: line.time(pass+p.at) + p.clip.Lead, End: line.time(pass + p.at + p.length),
+	}
+	v := p.source.Media.FirstVideo()
+	if p.clip.Fill != nil || p.clip.Hold > 0 && (v == nil || v.Video.StillImage) || pass+p.at >= line.total {
+		return s, false
+	}
+	if end := line.time(line.total); s.End > end { // the edit ends within it
+		m := edl.Map{Segments: []edl.Segment{s}}
+		cut := m.Parts(edl.Range{Start: s.Start, End: end})
+		if len(cut) == 0 {
+			return s, false
+		}
+		s = cut[0]
+	}
+	return s, s.Start < s.End
+}
+
+// extended is list with s, as one segment with its neighbour where it is played
+// backwards in pieces.
+func extended(list []edl.Segment, s edl.Segment) []edl.Segment {
+	if n := len(list) - 1; n >= 0 && s.Reversed && list[n].Reversed && list[n].Source == s.Source && list[n].SourceStart == s.SourceEnd && list[n].End == s.Start {
+		list[n].SourceStart, list[n].End = s.SourceStart, s.End
+		return list
+	}
+	return append(list, s)
 }

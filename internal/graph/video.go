@@ -153,22 +153,14 @@ func shift(parts []part) string {
 // them one behind the other.
 func (c *compiler) joinPicture() error {
 	for i, p := range c.line.parts {
-		v, err := p.source.Media.VideoStream()
+		chain, err := c.partPicture(i, p)
 		if err != nil {
 			return err
 		}
-		sp := p.clip.speed()
-		black, shift := c.leadFrames(p, v)
-		chain := fmt.Sprintf("[%d:%d]trim=start_pts=%d:end_pts=%d,setpts=(PTS-%d)*%d/%d%s", i, v.Index, p.from, p.to, p.from, sp.Den, sp.Num, shift)
-		chain += "," + c.look(v.Video, c.out, fmt.Sprint(i)) + c.atRate(p.length-black)
-		if black > 0 {
-			chain += fmt.Sprintf(",tpad=start=%d:start_mode=add:color=black", black)
-		}
-		chain += fmt.Sprintf(",format=%s[p%d]", c.out.format, i)
-		c.chains = append(c.chains, chain)
+		c.chains = append(c.chains, fmt.Sprintf("%s,format=%s[p%d]", chain, c.out.format, i))
 	}
 	n := len(c.line.parts)
-	end := c.burn() + "[v]"
+	end := c.repeatPicture() + c.burn() + "[v]"
 	switch {
 	case n == 1:
 		c.chains = append(c.chains, "[p0]null"+end)
@@ -194,6 +186,35 @@ func (c *compiler) joinPicture() error {
 		c.chains = append(c.chains, fmt.Sprintf("%sconcat=n=%d:v=1:a=0,settb=%s,setpts=N%s", in.String(), n, c.rate.Inverse(), end))
 	}
 	return nil
+}
+
+// partPicture is the chain of one part's picture, as many frames as it is to have.
+func (c *compiler) partPicture(i int, p part) (string, error) {
+	if p.clip.Fill != nil {
+		return c.fill(p.clip.Fill, fmt.Sprint(i)) + c.atRate(p.length), nil
+	}
+	v, err := p.source.Media.VideoStream()
+	if err != nil {
+		return "", err
+	}
+	tag := fmt.Sprint(i)
+	switch cl := p.clip; {
+	case cl.Motion != nil:
+		return c.heldFrame(c.inputOf(i), p, v) + "," + c.moved(cl.Motion, p, v, tag), nil
+	case cl.Hold > 0 || cl.Frozen:
+		return c.heldFrame(c.inputOf(i), p, v) + "," + c.look(v.Video, c.out, tag) + c.atRate(p.length), nil
+	}
+	sp := p.clip.speed()
+	black, shift := c.leadFrames(p, v)
+	chain := fmt.Sprintf("[%d:%d]trim=start_pts=%d:end_pts=%d,setpts=(PTS-%d)*%d/%d%s", c.inputOf(i), v.Index, p.from, p.to, p.from, sp.Den, sp.Num, shift)
+	chain += "," + c.look(v.Video, c.out, tag) + c.atRate(p.length-black)
+	if black > 0 {
+		chain += fmt.Sprintf(",tpad=start=%d:start_mode=add:color=black", black)
+	}
+	if p.clip.Reverse {
+		chain += ",reverse"
+	}
+	return chain, nil
 }
 
 // leadFrames is how many black frames come before part p, and how its own frames move
