@@ -417,6 +417,7 @@ func FuzzFCPXML(f *testing.F) { fuzz(f, FCPXML, apple, "<fcpxml/>") }
 func FuzzEDL(f *testing.F) {
 	fuzz(f, EDL, foreign, "FCM: DROP FRAME\n001 A V C 0:0:0;0 0:0:1;0 0:0:0;0 0:0:1;0")
 }
+
 func FuzzOTIO(f *testing.F) {
 	f.Add([]byte(`{"OTIO_SCHEMA":"Timeline.1","tracks":{"OTIO_SCHEMA":"Stack.1","children":[]}}`))
 	tl := &Timeline{Rate: film, Sources: []Source{{Path: "a.mp4", Video: true, Audio: true}}, Clips: []Clip{{Length: 100}, {Length: 100, Lead: 5}, {Length: 90, Enter: Transition{"fade", 9}}}}
