@@ -18,6 +18,7 @@ type past struct {
 	steps        int // of the entry that are done
 	finished     bool
 	results      map[place]string
+	files        []string                  // that the prompt names
 	kept         map[string]jsontext.Value // by a reference's source: what a summary kept
 }
 
@@ -74,7 +75,7 @@ func (s *Script) read(messages []provider.Message) past {
 	if p.entry < 0 {
 		for _, m := range messages {
 			if e := s.find(m.Text()); m.Role == provider.RoleSystem && e >= 0 {
-				p.entry, p.round = e, p.round+1
+				p.entry, p.round, p.files = e, p.round+1, Files(m.Text())
 				break
 			}
 		}
@@ -89,9 +90,17 @@ func (s *Script) prompted(p *past, m provider.Message) {
 		}
 	}
 	e := s.find(m.Text())
-	if e < 0 || e == p.entry && !p.finished {
+	if e < 0 {
 		return
 	}
+	files := Files(m.Text())
+	if e == p.entry && !p.finished { // said once more
+		if files != nil {
+			p.files = files
+		}
+		return
+	}
+	p.files = files
 	p.entry, p.round, p.steps, p.finished = e, p.round+1, 0, false
 }
 
@@ -159,11 +168,17 @@ func (p *past) take(n note) {
 
 // value is what a reference names, without what it adds.
 func (p past) value(r *ref) (jsontext.Value, string) {
+	if r.fromPrompt && r.file < len(p.files) {
+		return quoted(p.files[r.file]), ""
+	}
 	if result, ok := p.results[place{p.round, r.step, r.call}]; ok {
 		return r.in(result)
 	}
 	if v, ok := p.kept[r.source]; ok {
 		return v, ""
+	}
+	if r.fromPrompt {
+		return nil, "the prompt names fewer files"
 	}
 	return nil, "the conversation no longer holds that result"
 }
@@ -175,7 +190,7 @@ func (s *Script) summary(p past) string {
 	steps := s.entries[p.entry].steps
 	for _, st := range steps[min(p.steps, len(steps)):] {
 		for r := range st.refs() {
-			if v, why := p.value(r); why == "" && r.step < p.steps {
+			if v, why := p.value(r); why == "" && (r.fromPrompt || r.step < p.steps) {
 				n.Values[r.source] = v
 			}
 		}

@@ -30,7 +30,7 @@ func anyScript(t *rapid.T) *script.Script {
 	for n := range steps {
 		var st script.Step
 		for range rapid.IntRange(1, 3).Draw(t, "calls") {
-			input := `{"plain":"` + rapid.SampledFrom([]string{"a", "$", "}{", "日本"}).Draw(t, "plain") + `"}`
+			input := `{"file":"${files[1]}","plain":"` + rapid.SampledFrom([]string{"a", "$", "}{", "日本"}).Draw(t, "plain") + `"}`
 			if n > 0 && rapid.Bool().Draw(t, "refers") {
 				input = fmt.Sprintf(`{"a":"%s","b":{"c":["x %s y"]}}`, ref(n), ref(n))
 			}
@@ -122,7 +122,7 @@ func TestGoesOn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScript(t)
-		begin := []provider.Message{says(provider.RoleSystem, "be good"), says(provider.RoleUser, "please reach the goal now")}
+		begin := []provider.Message{says(provider.RoleSystem, "be good"), says(provider.RoleUser, script.WithFiles("please reach the goal now", []string{"a.mp4", "b c.mp4"}))}
 		plain := &runner{s: s}
 		if err := plain.run(begin, func(m []provider.Message) ([]provider.Message, error) { return m, nil }); err != nil {
 			t.Fatal(err)

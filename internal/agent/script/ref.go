@@ -26,6 +26,8 @@ type piece struct {
 type ref struct {
 	source     string // as it was written, without ${ and }, and without what is added
 	step, call int
+	file       int  // of the prompt, where fromPrompt
+	fromPrompt bool // it refers to a file that the prompt names, not to a result
 	text       bool // the result as it is, not its JSON
 	path       []segment
 	add        *big.Rat // nil: nothing is added
@@ -40,6 +42,7 @@ type segment struct {
 
 var (
 	refHead = regexp.MustCompile(`^steps\[(\d{1,5})\]\.calls\[(\d{1,3})\]\.(output|text)`)
+	refFile = regexp.MustCompile(`^files\[(\d{1,3})\]$`)
 	refAdd  = regexp.MustCompile(`^(.*?)\s*([+-])\s+(\d{1,9}(?:\.\d{1,6})?)$`)
 	refSeg  = regexp.MustCompile(`^(?:\.([^.\[\]{}\s]+)|\[(-?\d{1,6})\])`)
 )
@@ -79,12 +82,17 @@ func (t template) plain(text string) template {
 
 func (s *step) ref(text string, before []step) (*ref, error) {
 	bad := func(why string) error {
-		return fault(s.line, "the reference ${%.80s} %s", text, why).WithHint("write it as ${steps[0].calls[0].output.FIELD[0].X}, of a step before this one")
+		return fault(s.line, "the reference ${%.80s} %s", text, why).WithHint("write it as ${steps[0].calls[0].output.FIELD[0].X}, of a step before this one, or as ${files[0]}")
 	}
 	r := &ref{source: text}
 	if m := refAdd.FindStringSubmatch(text); m != nil {
 		r.source = m[1]
 		r.add, _ = new(big.Rat).SetString(strings.TrimPrefix(m[2], "+") + m[3])
+	}
+	if m := refFile.FindStringSubmatch(text); m != nil {
+		r.fromPrompt = true
+		r.file, _ = strconv.Atoi(m[1])
+		return r, nil
 	}
 	head := refHead.FindStringSubmatch(r.source)
 	if head == nil {
@@ -277,4 +285,32 @@ func cut(s string, runes int) string {
 		runes--
 	}
 	return s
+}
+
+// filesHead begins the list of files that a prompt may end with.
+const filesHead = "\nFiles:\n"
+
+// Files are the files that a prompt names at its end: lines "- NAME" below "Files:".
+func Files(prompt string) []string {
+	at := strings.LastIndex(prompt, filesHead)
+	if at < 0 {
+		return nil
+	}
+	var list []string
+	for line := range strings.Lines(prompt[at+len(filesHead):]) {
+		name, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "- ")
+		if !ok {
+			break
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// WithFiles is a prompt that names files so that [Files] finds them again.
+func WithFiles(prompt string, files []string) string {
+	if len(files) == 0 {
+		return prompt
+	}
+	return strings.TrimRight(prompt, "\n") + "\n" + filesHead + "- " + strings.Join(files, "\n- ")
 }

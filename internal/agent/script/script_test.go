@@ -35,7 +35,7 @@ const whole = `
   final: "It is ${steps[1].calls[0].output.path}, from ${steps[0].calls[0].output.sections[-1].start} s."
 - goal: /(?i)silen(ce|t)/
   final:
-    say: There is none.
+    say: There is none in ${files[1]}.
     usage: {output: 3}
 `
 
@@ -53,7 +53,7 @@ const wholeJSON = `[
 		 "usage": {"input": 1000, "output": 10},
 		 "fault": {"status": 429, "retry_after": "7s", "times": 2}}],
 	 "final": "It is ${steps[1].calls[0].output.path}, from ${steps[0].calls[0].output.sections[-1].start} s."},
-	{"goal": "/(?i)silen(ce|t)/", "final": {"say": "There is none.", "usage": {"output": 3}}}
+	{"goal": "/(?i)silen(ce|t)/", "final": {"say": "There is none in ${files[1]}.", "usage": {"output": 3}}}
 ]`
 
 func parse(t testing.TB, text string) *script.Script {
@@ -128,9 +128,9 @@ func TestWhole(t *testing.T) {
 				t.Errorf("%+v %v", last, err)
 			}
 			// The next prompt begins its own entry.
-			r.Messages = append(r.Messages, says(provider.RoleAssistant, last.Say), says(provider.RoleUser, "Is anything SILENT?"))
+			r.Messages = append(r.Messages, says(provider.RoleAssistant, last.Say), says(provider.RoleUser, "Is anything SILENT?\n\nFiles:\n- a.mp4\n- b c.mp4\n"))
 			next, err := s.Turn(r)
-			if err != nil || next.Say != "There is none." || next.Entry != 1 {
+			if err != nil || next.Say != "There is none in b c.mp4." || next.Entry != 1 {
 				t.Errorf("%+v %v", next, err)
 			}
 			// So does the same prompt, once it was answered.
@@ -230,6 +230,7 @@ func TestNoAnswer(t *testing.T) {
 		{"empty list", result(`{"title":"x","sections":[]}`), "output.sections has no [-1]"},
 		{"no member", result(`{"title":"x"}`), "output has no .sections"},
 		{"no number", result(`{"title":"x","sections":[{"start":"one"}]}`), "it is no number, so nothing can be added"},
+		{"no file", []provider.Message{says(provider.RoleUser, "silence?\n\nFiles:\n- a.mp4")}, "${files[1]} in line 24: the prompt names fewer files"},
 		{"vast number", result(`{"title":"x","sections":[{"start":1e999999999}]}`), "it is no number, so nothing can be added"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -237,7 +238,7 @@ func TestNoAnswer(t *testing.T) {
 			_, err := s.Turn(provider.Request{Messages: c.messages, Tools: offer("media_watch")})
 			f, ok := errors.AsType[*provider.Fault](err)
 			if !ok || f.Class != provider.BadRequest || !strings.Contains(f.Message, c.says) {
-				t.Errorf("got %v %+v, want %q", err, f, c.says)
+				t.Errorf("got %v %s, want %q", err, f.Message, c.says)
 			}
 		})
 	}
