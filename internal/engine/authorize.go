@@ -21,8 +21,13 @@ func (e *Engine) lists(who cutroom.Principal, name string) bool {
 // Offered is the first guard, and the second: the tool of that name as a principal may
 // call it. What is not in its allow-list is not_found, what is above its ceiling denied.
 func (e *Engine) Offered(who cutroom.Principal, name string) (*tool.Tool, error) {
+	return e.offered(who, name, false)
+}
+
+// offered is [Engine.Offered]; tools that are for runs of agents exist for those alone.
+func (e *Engine) offered(who cutroom.Principal, name string, run bool) (*tool.Tool, error) {
 	t, ok := e.Registry.Find(name)
-	if !ok || !e.lists(who, t.Name) {
+	if !ok || !e.lists(who, t.Name) || t.Inner && !run {
 		err := cutroom.Errorf(cutroom.NotFound, "there is no tool %q", name)
 		if near := e.Registry.Nearest(name); near != "" && e.lists(who, near) {
 			return nil, err.WithHint("did you mean %s? `cutroom tool list` shows all", near)
@@ -54,6 +59,9 @@ func (k *call) authorize(ctx context.Context) error {
 	}
 	if d := k.e.Policy.Ceiling(k.Principal, q.Kind); d.Effect != policy.Allow {
 		return cutroom.Errorf(cutroom.Denied, "%s: %s", k.tool.Name, d.Reason).WithHint("leave the output away, or have a person run it")
+	}
+	if err := k.reaches(q.Kind); err != nil {
+		return err
 	}
 	d, err := k.decide(ctx, &q)
 	if err != nil {

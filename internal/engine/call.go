@@ -91,15 +91,21 @@ func (k *call) close() {
 // spec's Calls are the list.
 func (k *call) find() error {
 	if k.parent == nil {
-		t, err := k.e.Offered(k.Principal, k.Tool)
+		t, err := k.e.offered(k.Principal, k.Tool, k.Agents != nil)
+		if err != nil {
+			return err
+		}
 		k.tool = t
-		return err
+		return k.within(t)
 	}
 	t, ok := k.e.Registry.Find(k.Tool)
 	if !ok || !slices.Contains(k.parent.tool.Calls, t.Name) {
 		return cutroom.Errorf(cutroom.Internal, "%s may not call %s", k.parent.tool.Name, k.Tool)
 	}
 	k.tool = t
+	if err := k.reaches(t.Kind); err != nil {
+		return err
+	}
 	return k.e.ceiling(k.Principal, t)
 }
 

@@ -113,6 +113,19 @@ type Call struct {
 	// door makes those paths up, beneath [Uploads]: the caller sent the content itself.
 	// They are there for this call and those it makes; nobody else reads what came of them.
 	Given map[string]Opener
+	// Within narrows what the call may be, beside the policy; nil narrows nothing. The
+	// calls that it makes itself are held to its kinds.
+	Within *Within
+	// Agents starts runs on behalf of the run that makes the call; nil: no run makes it,
+	// and tools that are for runs alone do not exist for it.
+	Agents tool.Agents
+}
+
+// Within is what an agent's run may do: no more than its principal, and perhaps less.
+type Within struct {
+	Tools  []string       // ids; what is not among them does not exist
+	Kinds  []cutroom.Kind // kinds of call
+	Scopes []string       // scopes that are held; none is no bound
 }
 
 // Host is the program whose agent makes a call, with a model of its own.

@@ -49,7 +49,7 @@ func (v *env) Call(ctx context.Context, id string, in any) (tool.Reply, error) {
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	r, err := v.k.e.invoke(ctx, Call{Tool: id, Input: raw, Principal: v.k.Principal, Progress: v.k.Progress}, v.k)
+	r, err := v.k.e.invoke(ctx, Call{Tool: id, Input: raw, Principal: v.k.Principal, Progress: v.k.Progress, Within: v.k.Within}, v.k)
 	if err != nil {
 		return tool.Reply{}, err
 	}

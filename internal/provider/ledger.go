@@ -33,11 +33,12 @@ type Cooldowns interface {
 	Wake(context.Context, Target) error
 }
 
-// Charge is what a request costs: bytes that are sent, and money in millionths of a
-// currency unit.
+// Charge is what a request costs: bytes that are sent, money in millionths of a currency
+// unit, and tokens of the request and its answer, which only who asks for them counts.
 type Charge struct {
 	Provider, Model string
 	Bytes, Cost     int64
+	Tokens          int64
 }
 
 // Ledger is charged before each request, retries included.
@@ -99,7 +100,7 @@ type Ledgers []Ledger
 func (l Ledgers) Charge(ctx context.Context, c Charge) error {
 	for i, one := range l {
 		if err := one.Charge(ctx, c); err != nil {
-			back := Charge{c.Provider, c.Model, -c.Bytes, -c.Cost}
+			back := Charge{c.Provider, c.Model, -c.Bytes, -c.Cost, -c.Tokens}
 			return errors.Join(err, l[:i].Settle(context.WithoutCancel(ctx), back))
 		}
 	}
@@ -124,18 +125,20 @@ const (
 	answerTokens  = 2048 // where a request has no bound
 )
 
-// tokens estimates what a request counts, before it is sent.
-func (r Request) tokens() (in, out int64) {
+// Tokens estimates what a request and its answer count, before it is sent: rather too
+// much than too little.
+func (r Request) Tokens() (in, out int64) {
 	for _, t := range r.Tools {
 		in += int64(len(t.Doc)+len(t.Schema))/bytesPerToken + 1
 	}
 	media := int64(0)
 	for _, m := range r.Messages {
+		words := int64(0)
 		for _, p := range m.Parts {
 			n := int64(len(p.Data))
 			switch p.Kind {
 			case Text:
-				in += int64(len(p.Text))/bytesPerToken + 1
+				words += int64(len(p.Text))/bytesPerToken + 1
 			case Image:
 				media += imageTokens
 			case Audio:
@@ -147,8 +150,12 @@ func (r Request) tokens() (in, out int64) {
 			}
 		}
 		for _, c := range m.Calls {
-			in += int64(len(c.Input))/bytesPerToken + 1
+			words += int64(len(c.Input))/bytesPerToken + 1
 		}
+		if m.Native != nil {
+			words = max(words, int64(len(m.Native.JSON))/bytesPerToken+1)
+		}
+		in += words
 	}
 	if r.MediaTokens > 0 {
 		media = r.MediaTokens
@@ -190,7 +197,8 @@ func (e Endpoint) Estimate(r Request) (Charge, error) {
 }
 
 func (e Endpoint) charge(r Request, p packed) Charge {
-	return Charge{e.Name, e.Model, int64(len(p.body)), e.Price.Cost(r.tokens())}
+	in, out := r.Tokens()
+	return Charge{e.Name, e.Model, int64(len(p.body)), e.Price.Cost(in, out), in + out}
 }
 
 // settle corrects a charge by what really happened: bytes that did not leave, what the
@@ -205,15 +213,16 @@ func (r *run) settle(ctx context.Context, e Endpoint, c Charge, reply Reply, err
 	case isFault:
 		d.Bytes = f.Sent - c.Bytes
 		if f.Status >= 400 || f.Sent == 0 {
-			d.Cost = -c.Cost
+			d.Cost, d.Tokens = -c.Cost, -c.Tokens
 		}
 	case err == nil:
 		d.Bytes = reply.Sent - c.Bytes
 		if reply.Usage != (Usage{}) {
 			d.Cost = e.Price.Cost(reply.Usage.Input, reply.Usage.Output) - c.Cost
+			d.Tokens = reply.Usage.Input + reply.Usage.Output - c.Tokens
 		}
 	}
-	if d.Bytes == 0 && d.Cost == 0 {
+	if d.Bytes == 0 && d.Cost == 0 && d.Tokens == 0 {
 		return
 	}
 	if err := r.Ledger.Settle(context.WithoutCancel(ctx), d); err != nil {

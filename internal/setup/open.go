@@ -62,6 +62,8 @@ type Installation struct {
 	database *database
 	redact   *redact.Redactor
 	readers  *readers
+	key      []byte // of the installation, which seals what is stored
+	log      *slog.Logger
 }
 
 // settings are what the config files, the flags and the machine say together.
@@ -181,7 +183,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		return nil, stateFault(s, err)
 	}
 	i := &Installation{
-		Workspace: s.workspace, Folders: s.folders, Config: s.config, Live: live, settings: s, redact: o.Redact,
+		Workspace: s.workspace, Folders: s.folders, Config: s.config, Live: live, settings: s, redact: o.Redact, key: key, log: o.Log,
 		Identity:      stage.NewIdentityCache(filepath.Join(s.folders.State, "identity"), o.Now),
 		StageRelative: s.stageRoot(o.Stage),
 		Toolchain:     newPinned(s, key, o.Debug),

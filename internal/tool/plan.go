@@ -202,6 +202,8 @@ type Env interface {
 	Approvals() Approvals
 	// Readers are the models and services that may be shown media now.
 	Readers() Readers
+	// Agents starts runs on behalf of the agent's run that makes this call.
+	Agents() Agents
 	// ReadTail reads the end of an input, at most max bytes.
 	ReadTail(index int, max int64) ([]byte, error)
 	// Now is the time.

@@ -68,6 +68,7 @@ type Spec[In, Out any] struct {
 	Timeout     time.Duration // one deadline for the whole call
 	Network     bool          // can reach out, by an approval bound to the destination
 	Live        bool          // answers what is so now: neither recorded nor answered from a record
+	Inner       bool          // for runs of agents alone: nobody else is offered it
 	Pictures    bool          // its answer is shown with pictures; where a host would drop them beside structured content, it has none
 	Needs       Needs
 	Calls       []string // ids a Compose body may call
@@ -116,6 +117,7 @@ type Tool struct {
 	Contract                   string
 	Short                      string
 	Network, Live, Pictures    bool
+	Inner                      bool
 	Needs                      Needs
 	Calls, CheckWith, Formats  []string
 	MaxFrames                  int
@@ -163,7 +165,7 @@ func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
 		Name: s.Name, Summary: s.Summary, Description: s.Description, Kind: s.Kind,
 		Risk: or(s.Risk, riskOf(s.Kind, s.Network)), Replay: or(s.Replay, replayOf(s.Kind, s.Network, s.Live)),
 		Scope: or(s.Scope, "tool:"+s.Name), Exact: s.Exact,
-		Revision: s.Revision, Contract: or(s.Contract, f.Contract), Short: s.Short, Network: s.Network, Live: s.Live, Pictures: s.Pictures,
+		Revision: s.Revision, Contract: or(s.Contract, f.Contract), Short: s.Short, Network: s.Network, Live: s.Live, Pictures: s.Pictures, Inner: s.Inner,
 		Needs: s.Needs, Calls: s.Calls, CheckWith: s.CheckWith, Formats: s.Formats,
 		MaxFrames: s.MaxFrames, Timeout: s.Timeout,
 		family: f, file: file, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
