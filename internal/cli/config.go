@@ -177,14 +177,22 @@ func (a *App) setConfig(ctx context.Context, key string, value *string) error {
 		return nil
 	}
 	if !c.Changed {
-		fmt.Fprintf(a.Stdout, "%s: %s already\n", clean(c.Key), clean(string(c.After)))
+		fmt.Fprintf(a.Stdout, "%s: %s already\n", clean(c.Key), said(c.After))
 		return nil
 	}
-	fmt.Fprintf(a.Stdout, "%s: %s, was %s (%s)\n", clean(c.Key), clean(string(c.After)), clean(string(c.Before)), clean(c.File))
+	fmt.Fprintf(a.Stdout, "%s: %s, was %s (%s)\n", clean(c.Key), said(c.After), said(c.Before), clean(c.File))
 	if c.From == config.FromWorkspace {
 		fmt.Fprintf(a.Stdout, "the workspace's file makes it %s\n", clean(string(c.Effective)))
 	}
 	return nil
+}
+
+// said is what a file says of a key, for people.
+func said(value []byte) string {
+	if len(value) == 0 || string(value) == "null" {
+		return "not set"
+	}
+	return clean(string(value))
 }
 
 // noteConfig writes a change into the audit. A database that cannot be used is no reason

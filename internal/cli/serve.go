@@ -68,6 +68,9 @@ func (a *App) serve(ctx context.Context, s Serve) error {
 	if s.Key != "" {
 		s.Key = p.absolute(s.Key)
 	}
+	if err := a.beforeServing(ctx, i); err != nil {
+		return err
+	}
 	s.Installation, s.Redact, s.Log = i, a.Redact, a.log()
 	s.Toolsets, s.Patience = hostChoices(i, s.Toolsets, s.Patience)
 	s.Ready = func(addr string) {
@@ -78,4 +81,24 @@ func (a *App) serve(ctx context.Context, s Serve) error {
 		a.remark("serving %s://%s (tools at /mcp, models at /v1)", scheme, addr)
 	}
 	return a.Serve(ctx, s)
+}
+
+// beforeServing says what whoever starts a server would else learn from refused requests:
+// that no token opens it, and which secrets are not where the config says.
+func (a *App) beforeServing(ctx context.Context, i *setup.Installation) error {
+	live, err := i.Tokens.Live(ctx)
+	if err != nil {
+		return err
+	}
+	if !live {
+		a.remark("no token opens the server yet: `cutroom token create --scope gateway,mcp` makes one")
+	}
+	_, found, err := setup.CheckConfig(a.Dir, a.flags.root, "")
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		a.remark("cutroom.yaml, line %d: %s (%s)", f.Line, f.Message, f.Hint)
+	}
+	return nil
 }

@@ -29,6 +29,9 @@ func (p paths) convert(text string) (string, error) {
 	if text == "" {
 		return "", usagef("a path is empty")
 	}
+	if isAddress(text) {
+		return "", usagef("%q is an address, not a file", short(text)).withHint("fetch it by other means, then name the file")
+	}
 	path := p.absolute(text)
 	for _, root := range []string{p.root, resolved(p.root)} {
 		for _, at := range []string{path, filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))} {

@@ -45,6 +45,7 @@ func TestSourceKindIsNeverGuessed(t *testing.T) {
 		{name: "a missing file by suffix", text: "gone.MP4", code: cutroom.NotFound, message: `no such file: "gone.MP4"`},
 		{name: "a missing file by separator", text: "gone/away", code: cutroom.NotFound, message: `"gone/away"`},
 		{name: "a missing file in the loose form", text: "my talk.mp4", loose: true, code: cutroom.NotFound, message: `"my talk.mp4"`},
+		{name: "an address, called a file", text: "https://example.com/a.mp4", kind: "local_file", code: cutroom.Invalid, message: "is an address, not a file"},
 		{name: "another scheme", text: "ftp://example.com/a", loose: true, code: cutroom.NotFound, message: "ftp"},
 		{name: "words are not evidence", text: "ready text of a transcript", code: cutroom.NotFound, message: "no such file"},
 		{name: "words in the loose form", text: "ready text of a transcript", loose: true, want: sourceJSON{Kind: "transcript", Value: "ready text of a transcript"}},

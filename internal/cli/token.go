@@ -27,7 +27,7 @@ func (a *App) tokenCommand() *cobra.Command {
 func (a *App) tokenCreateCommand() *cobra.Command {
 	var t token.Token
 	var as string
-	life := duration(token.UsualLife)
+	life := lifetime(token.UsualLife)
 	cmd := &cobra.Command{
 		Use: "create", Short: "Make a token, and print it once", Args: noArgs,
 		Long: "Make a token and print it, alone on a line. It cannot be shown again. Whoever holds it is an agent: the plain one, or with --as one that cutroom.yaml names, which may do less; " +
@@ -41,9 +41,26 @@ func (a *App) tokenCreateCommand() *cobra.Command {
 	f.StringSliceVar(&t.Scopes, "scope", nil, "doors that it opens: "+strings.Join(token.Scopes(), ", "))
 	f.StringVar(&t.Label, "name", "", "what `cutroom token list` calls it")
 	f.StringVar(&as, "as", "", "principal that holds it, one of the principals of cutroom.yaml (default agent)")
-	f.Var(&life, "for", "how long it lives, such as 720h (default 2160h, at most 8784h)")
+	f.Var(&life, "for", "how long it lives, such as 30d or 720h (default 90d, at most 366d)")
 	return cmd
 }
+
+// lifetime is a flag that takes days, too.
+type lifetime time.Duration
+
+func (l *lifetime) Set(text string) error {
+	v, err := age(text)
+	if err != nil || v == 0 {
+		if v, err = deadline(text); err != nil {
+			return usagef("%q is not a length of time: give days or hours, such as 30d or 720h", short(text))
+		}
+	}
+	*l = lifetime(v)
+	return nil
+}
+
+func (l *lifetime) String() string { return "" }
+func (l *lifetime) Type() string   { return "time" }
 
 func (a *App) createToken(ctx context.Context, t token.Token, as string, life time.Duration) error {
 	if err := a.operatorOnly(ctx, "makes tokens"); err != nil {
@@ -158,6 +175,7 @@ func (a *App) tokenRevokeCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "revoke ID | --all", Short: "End a token at once, in every process", Args: atMostOne("ID"),
+		Long: "End a token at once, in every process. It is named by its id, as `cutroom token list` has it, or by its own text, where that is all that is known of it. For the operator only.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) == 1) {
 				return usagef("name one token, or use --all").withHint("`cutroom token list` shows them")

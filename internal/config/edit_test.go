@@ -62,6 +62,9 @@ func TestSet(t *testing.T) {
 		{"limits.max_frames", "9", "limits: {}", "limits: {max_frames: 9}"},
 		{"stage.root", "out", "limits: {}\n", "limits: {}\nstage:\n  root: out\n"},
 		{"roots", "[]", "[/media]", "[]"},
+		{"lens.models.image", `""`, "{image: auto, audio", "{image: \"\", audio"},
+		{"lens.inject.families[0]", `'qwen'`, "- deepseek  # text", "- qwen  # text"},
+		{"lens.inject.specialists", `"", '*vl', !a"`, "            - glm\n", "            - glm\n        specialists: [\"\", '*vl', '!a\"']\n"},
 		{"roots[1]", "/b, c", "[/media]", `[/media, '/b, c']`},
 	} {
 		got, err := Set([]byte(commented), row.key, row.value)
@@ -145,6 +148,13 @@ func TestSetInFilesOfAllForms(t *testing.T) {
 		got, err := Set([]byte("roots: []"), key, value)
 		if e := cutroom.AsError(err); err == nil || e.Code != cutroom.Invalid || e.Hint == "" {
 			t.Errorf("%s=%s: %q, %v", key, value, got, err)
+		}
+	}
+	for key, hint := range map[string]string{
+		"models.0.id": "written models[0]", "models.id": "name its element, as in models[0].id", "models": "in brackets", "lens.providers.openai.url": "did you mean lens.providers.openai.baseUrl?",
+	} {
+		if _, err := Set(nil, key, "{id: a}"); err == nil || !strings.Contains(cutroom.AsError(err).Hint, hint) {
+			t.Errorf("%s: %v (%s)", key, err, cutroom.AsError(err).Hint)
 		}
 	}
 	for _, text := range []string{"a: [", "- a", "a: &x 1", "a: 1\n---\nb: 2", "lens"} {

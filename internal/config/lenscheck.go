@@ -140,14 +140,15 @@ func (k *checker) reader(key, value string, models []Model) {
 
 func (k *checker) openAI(o OpenAI) {
 	const key = "lens.providers.openai."
-	k.address(key+"baseUrl", o.BaseURL)
+	k.base(key+"baseUrl", o.BaseURL)
 	k.secret(key+"apiKey", o.APIKey)
 	k.text(key+"model", o.Model)
+	const both = "; `cutroom config set lens.providers.openai '{baseUrl: ADDRESS, model: NAME}'` sets both at once"
 	if o.BaseURL != "" && o.Model == "" {
-		k.fault(key+"model", "name the model that the service is asked for", "there is an address and no model")
+		k.fault(key+"model", "name the model that the service is asked for"+both, "there is an address and no model")
 	}
 	if o.BaseURL == "" && (o.APIKey != "" || o.Model != "") {
-		k.fault(key+"baseUrl", "write the service's address, such as https://api.openai.com/v1", "there is a key or a model and no address")
+		k.fault(key+"baseUrl", "write the service's address, such as https://api.openai.com/v1"+both, "there is a key or a model and no address")
 	}
 }
 
@@ -234,15 +235,18 @@ func (m *Model) check(k *checker, key string) {
 	case strings.HasPrefix(m.ID, wrappedPrefix):
 		k.fault(key+".id", "name the model itself", "%q is a name that the gateway makes", short(m.ID))
 	}
-	if !providerPattern.MatchString(m.Provider) {
+	switch {
+	case m.Provider == "":
+		k.fault(key+".provider", "write the service's name, such as openai, anthropic or gemini; any other needs base_url, too", "the model has no provider")
+	case !providerPattern.MatchString(m.Provider):
 		k.fault(key+".provider", "use lower-case letters, digits, dots, - and _, e.g. openai", "%q is no name of a provider", short(m.Provider))
 	}
 	k.words(key+".wire", []string{m.Wire}, wires)
 	k.words(key+".modalities", m.Modalities, modalities)
-	if m.BaseURL == "" {
+	if m.BaseURL == "" && m.Provider != "" {
 		k.fault(key+".base_url", "write the service's address, such as https://api.example.com/v1", "the address of %q is not known", short(m.Provider))
 	}
-	k.address(key+".base_url", m.BaseURL)
+	k.base(key+".base_url", m.BaseURL)
 	k.secret(key+".key", m.Key)
 	l := m.Limits
 	if min(l.ContextTokens, l.OutputTokens, l.RequestBytes, l.Images, l.MediaSeconds, l.TimeoutSeconds) < 0 {
@@ -271,6 +275,20 @@ func (k *checker) address(key, text string) {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		k.fault(key, "write the address alone; keys are references of their own", "the address holds a name, a password or a query")
 	}
+}
+
+// ends are what services have behind their address, for one request each.
+var ends = []string{"/chat/completions", "/completions", "/responses", "/messages", "/models"}
+
+// base refuses what is not the address that all requests to a service begin with.
+func (k *checker) base(key, text string) {
+	for _, end := range ends {
+		if strings.HasSuffix(strings.TrimRight(text, "/"), end) {
+			k.fault(key, "leave "+end+" out: it is added for each request", "this is the address of one kind of request")
+			return
+		}
+	}
+	k.address(key, text)
 }
 
 // secret refuses what is no reference. The value is not said.

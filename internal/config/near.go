@@ -7,10 +7,30 @@ func meant(key, prefix string, names []string) string {
 	if best := nearest(key, names); best != "" {
 		return "did you mean " + prefix + best + "?"
 	}
-	if other := elsewhere(key); other != "" {
+	if part := partly(key, names); part != "" {
+		return "did you mean " + prefix + part + "?"
+	}
+	if other := elsewhere(key); other != "" && !strings.Contains(prefix, "[") {
 		return "did you mean " + other + "?"
 	}
 	return "known keys here: " + strings.Join(names, ", ")
+}
+
+// partly is the one name that a key ends with, or that ends with it, as api_key with key
+// and url with base_url; "" when there is none, or more than one.
+func partly(key string, names []string) string {
+	found := ""
+	for _, n := range names {
+		a, b := plain(key), plain(n)
+		if min(len(a), len(b)) < 3 || !strings.HasSuffix(a, b) && !strings.HasSuffix(b, a) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = n
+	}
+	return found
 }
 
 // elsewhere is the one key of that name that stands beneath another, "" when there is

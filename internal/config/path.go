@@ -24,6 +24,12 @@ func pathOf(name string) ([]step, reflect.Type, error) {
 	done := ""
 	for part := range strings.SplitSeq(name, ".") {
 		key, rest, indexed := strings.Cut(part, "[")
+		if _, err := strconv.Atoi(part); err == nil && t.Kind() == reflect.Slice {
+			return nil, nil, cutroom.Errorf(cutroom.Invalid, "unknown key %q", short(name)).WithHint("an element of a list is written %s[%s]", done, part)
+		}
+		if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+			return nil, nil, cutroom.Errorf(cutroom.Invalid, "unknown key %q", short(name)).WithHint("%s is a list: name its element, as in %s[0].%s", done, done, short(part))
+		}
 		if t.Kind() != reflect.Struct {
 			return nil, nil, cutroom.Errorf(cutroom.Invalid, "unknown key %q", short(name)).WithHint("%s has no keys beneath it", done)
 		}
@@ -54,11 +60,11 @@ func valueOf(t reflect.Type, typed string) (*yaml.Node, error) {
 	}
 	switch {
 	case t == reflect.TypeFor[string]():
-		return textNode(typed), nil
+		return textNode(unquoted(typed)), nil
 	case t == reflect.TypeFor[[]string]() && !strings.HasPrefix(strings.TrimSpace(typed), "["):
 		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
 		for one := range strings.SplitSeq(typed, ",") {
-			list.Content = append(list.Content, textNode(strings.TrimSpace(one)))
+			list.Content = append(list.Content, textNode(unquoted(strings.TrimSpace(one))))
 		}
 		return list, nil
 	}
@@ -66,7 +72,10 @@ func valueOf(t reflect.Type, typed string) (*yaml.Node, error) {
 	if len(faults) > 0 || root == nil {
 		return refuse("write it as YAML or JSON, e.g. true, 600000, [a, b] or {id: a}")
 	}
-	if faults := unknownKeys(root, t, ""); len(faults) > 0 {
+	if t.Kind() == reflect.Slice && root.Kind != yaml.SequenceNode {
+		return nil, cutroom.Errorf(cutroom.Invalid, "the value does not fit: a list is expected").WithHint("write it in brackets, as in [a, b], or name one element of it: [0] behind the key is the first")
+	}
+	if faults := misfits(root, t, ""); len(faults) > 0 {
 		return nil, cutroom.Errorf(cutroom.Invalid, "%s", faults[0].Message).WithHint("%s", faults[0].Hint)
 	}
 	if err := root.Decode(reflect.New(t).Interface()); err != nil {
@@ -76,6 +85,19 @@ func valueOf(t reflect.Type, typed string) (*yaml.Node, error) {
 	}
 	clean(root)
 	return root, nil
+}
+
+// unquoted is a text without the quotes that somebody wrote around it as a file would
+// have them: "" is the empty text.
+func unquoted(s string) string {
+	if n := len(s); n < 2 || s[0] != s[n-1] || s[0] != '"' && s[0] != '\'' {
+		return s
+	}
+	var text string
+	if yaml.Unmarshal([]byte(s), &text) != nil {
+		return s
+	}
+	return text
 }
 
 // clean takes comments and ways of writing out of a value.

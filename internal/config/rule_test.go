@@ -71,8 +71,8 @@ func TestFaultsOfRules(t *testing.T) {
 	t.Parallel()
 	rule := func(lines string) string { return "policy:\n  rules:\n    - " + lines }
 	rows := map[string]struct{ text, fault, hint string }{
-		"a key of a rule":       {rule("{efect: deny}"), `line 3: unknown key "policy.rules.efect"`, "did you mean policy.rules.effect?"},
-		"a key of a condition":  {rule("effect: deny\n      where:\n        - {at: /a, equal: 1}"), `line 5: unknown key "policy.rules.where.equal"`, "policy.rules.where.equals"},
+		"a key of a rule":       {rule("{efect: deny}"), `line 3: unknown key "policy.rules[0].efect"`, "did you mean policy.rules[0].effect?"},
+		"a key of a condition":  {rule("effect: deny\n      where:\n        - {at: /a, equal: 1}"), `line 5: unknown key "policy.rules[0].where[0].equal"`, "policy.rules[0].where[0].equals"},
 		"a far key":             {rule("{zzzzzzzz: deny}"), `line 3: unknown key`, "known keys here: name, effect"},
 		"a key at the top":      {"polcy: {}", `line 1: unknown key "polcy"`, "did you mean policy?"},
 		"no effect":             {rule("{name: x}"), `line 3: unknown effect ""`, "use allow, deny, ask"},
@@ -84,7 +84,7 @@ func TestFaultsOfRules(t *testing.T) {
 		"empty glob":            {rule(`{effect: deny, tools: [""]}`), `tools: "" is not a glob`, "pattern"},
 		"empty folder":          {rule(`{effect: deny, inputs: [""]}`), `inputs: "" is empty`, ""},
 		"NUL":                   {rule(`{effect: deny, inputs: ["a\0b"]}`), `inputs: "a\x00b" is empty or too long`, ""},
-		"choice":                {rule("{effect: deny, network: maybe}"), `line 3: "maybe" is not true, false or any`, ""},
+		"choice":                {rule("{effect: deny, network: maybe}"), `line 3: policy.rules[0].network: "maybe" is not true, false or any`, ""},
 		"yes is no choice":      {rule("{effect: deny, network: yes}"), `"yes" is not true, false or any`, ""},
 		"two names":             {rule("{name: a, effect: deny}\n    - {name: a, effect: ask}"), `line 4: the name "a" is taken by the rule of line 3`, ""},
 		"name of a default":     {rule("{name: rule 2, effect: deny}\n    - {effect: ask}"), `line 4: the name "rule 2" is taken`, ""},
@@ -95,7 +95,7 @@ func TestFaultsOfRules(t *testing.T) {
 		"text to compare":       {rule("{effect: deny, where: [{at: /a, at_most: five}]}"), "take a number", "seconds"},
 		"present and not":       {rule("{effect: deny, where: [{at: /a, present: true, not: true}]}"), "present is neither", "present: false"},
 		"null alone":            {rule("{effect: deny, where: [{at: /a, equals: null}]}"), "exactly one test", ""},
-		"a list to be equal to": {rule("{effect: deny, where: [{at: /a, equals: [1]}]}"), "line 3: this is a list or a mapping", ""},
+		"a list to be equal to": {rule("{effect: deny, where: [{at: /a, equals: [1]}]}"), "line 3: policy.rules[0].where[0].equals: this is a list or a mapping", ""},
 		"null":                  {rule("{effect: deny, where: [{at: /a, in: [null]}]}"), "a value of in is missing", ""},
 		"hexadecimal":           {rule("{effect: deny, where: [{at: /a, equals: 0x10}]}"), "decimal digits", ""},
 		"exponent":              {rule("{effect: deny, where: [{at: /a, equals: 1e4}]}"), "decimal digits", ""},
@@ -104,7 +104,7 @@ func TestFaultsOfRules(t *testing.T) {
 		"time as text":          {rule(`{effect: deny, over: {seconds: "00:01"}}`), "over.seconds is no number", "600"},
 		"rules as a mapping":    {"policy:\n  rules:\n    effect: deny", "the value does not fit: a list is expected", ""},
 		"anchor":                {"a: &x [1]\nb: *x", "refers to another part", "write the lines out"},
-		"merge":                 {rule("{<<: {effect: deny}}"), `unknown key "policy.rules.<<"`, ""},
+		"merge":                 {rule("{<<: {effect: deny}}"), `unknown key "policy.rules[0].<<"`, ""},
 		"a key twice":           {rule("{effect: deny, effect: allow}"), `"effect" already defined`, ""},
 		"two documents":         {"limits: {}\n---\nlimits: {}\n", "more than one document", ""},
 		"deep":                  {"policy: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "nested too deeply", ""},

@@ -55,9 +55,13 @@ func read(data []byte) (Config, places, []Fault) {
 	if tree == nil || len(faults) > 0 {
 		return c, nil, faults
 	}
-	faults = unknownKeys(tree, reflect.TypeFor[Config](), "")
+	faults = misfits(tree, reflect.TypeFor[Config](), "")
 	if err := tree.Decode(&c); err != nil {
-		faults = append(faults, typeFaults(err)...)
+		for _, f := range typeFaults(err) {
+			if !slices.ContainsFunc(faults, func(o Fault) bool { return o.Line == f.Line }) {
+				faults = append(faults, f)
+			}
+		}
 	}
 	if len(faults) > 0 {
 		slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
@@ -119,7 +123,22 @@ func treeOf(data []byte) (*yaml.Node, []Fault) {
 		number, _, _ := strings.Cut(rest, ":")
 		line, _ = strconv.Atoi(number)
 	}
+	if n, ok := tabbed(data); ok {
+		return nil, []Fault{{n, "the line is indented with a tab", "indent with spaces alone: YAML takes no tabs"}}
+	}
 	return nil, []Fault{{line, "the file is not YAML", "check indentation and quotes; see docs/reference/config.md"}}
+}
+
+// tabbed is the first line whose indentation holds a tab.
+func tabbed(data []byte) (line int, ok bool) {
+	n := 0
+	for text := range strings.Lines(string(data)) {
+		n++
+		if lead := text[:len(text)-len(strings.TrimLeft(text, " \t"))]; strings.Contains(lead, "\t") && strings.TrimSpace(text) != "" {
+			return n, true
+		}
+	}
+	return 0, false
 }
 
 // mostFaults bounds how many unknown keys are looked up.
@@ -148,18 +167,18 @@ func shape(root *yaml.Node) *Fault {
 	return walk(root, 0)
 }
 
-// unknownKeys lists the keys of n that t does not have, each with the nearest it has, and
-// the numbers that are not whole where they have to be.
-func unknownKeys(n *yaml.Node, t reflect.Type, prefix string) []Fault {
+// misfits lists the keys of n that t does not have, each with the nearest it has, and the
+// values that are of another kind than t. name is that of n, "" for the whole file.
+func misfits(n *yaml.Node, t reflect.Type, name string) []Fault {
 	var faults []Fault
+	_, own := reflect.New(t).Interface().(yaml.Unmarshaler)
 	switch {
-	case t.Kind() == reflect.Int64 && n.ShortTag() == "!!float": // the library would cut the fraction off
-		faults = append(faults, Fault{n.Line, "the value does not fit: a whole number is expected", "see docs/reference/config.md"})
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
-		for _, item := range n.Content {
-			faults = append(faults, unknownKeys(item, t.Elem(), prefix)...)
+		for i, item := range n.Content {
+			faults = append(faults, misfits(item, t.Elem(), fmt.Sprintf("%s[%d]", name, i))...)
 		}
 	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
+		prefix := strings.TrimPrefix(name+".", ".")
 		for i := 0; i+1 < len(n.Content) && len(faults) < mostFaults; i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			f, names := fieldOf(t, key.Value)
@@ -167,10 +186,35 @@ func unknownKeys(n *yaml.Node, t reflect.Type, prefix string) []Fault {
 				faults = append(faults, Fault{key.Line, fmt.Sprintf("unknown key %q", short(prefix+key.Value)), meant(key.Value, prefix, names)})
 				continue
 			}
-			faults = append(faults, unknownKeys(value, f.Type, prefix+key.Value+".")...)
+			faults = append(faults, misfits(value, f.Type, prefix+key.Value)...)
+		}
+	case n.ShortTag() == "!!null":
+	case t.Kind() == reflect.Int64 && n.ShortTag() == "!!float": // the library would cut the fraction off
+		faults = append(faults, misfit(n, t, name))
+	case t.Kind() == reflect.Slice || t.Kind() == reflect.Struct && !own:
+		faults = append(faults, misfit(n, t, name))
+	default:
+		err := n.Decode(reflect.New(t).Interface())
+		switch {
+		case err != nil && own: // which says itself what it takes
+			for _, f := range typeFaults(err) {
+				f.Message = strings.TrimPrefix(name+": ", ": ") + f.Message
+				faults = append(faults, f)
+			}
+		case err != nil:
+			faults = append(faults, misfit(n, t, name))
 		}
 	}
 	return faults
+}
+
+// misfit is a value of another kind than t.
+func misfit(n *yaml.Node, t reflect.Type, name string) Fault {
+	hint := "see docs/reference/config.md"
+	if t.Kind() == reflect.Slice {
+		hint = "write its elements in brackets, with commas between"
+	}
+	return Fault{n.Line, strings.TrimPrefix(name+": ", ": ") + "the value does not fit: " + wanted(t.String()) + " is expected", hint}
 }
 
 func fieldOf(t reflect.Type, key string) (found *reflect.StructField, names []string) {
@@ -269,8 +313,17 @@ func asError(faults []Fault) error {
 		texts = append(texts, f.text())
 	}
 	e := cutroom.Errorf(cutroom.Invalid, "%s", strings.Join(texts, "; "))
-	if h := faults[0].Hint; h != "" {
-		e = e.WithHint("%s", h)
+	var hints []string // of the first few
+	for _, f := range faults {
+		if f.Hint != "" && !slices.Contains(hints, f.Hint) && len(hints) < mostHints {
+			hints = append(hints, f.Hint)
+		}
+	}
+	if len(hints) > 0 {
+		e = e.WithHint("%s", strings.Join(hints, "; "))
 	}
 	return e
 }
+
+// mostHints bounds how many remedies one error names; `cutroom config check` has all.
+const mostHints = 4

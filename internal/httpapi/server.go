@@ -87,7 +87,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func tooLarge(most int64) error {
-	return cutroom.Errorf(cutroom.Limit, "a request has at most %s", cutroom.Bytes(most)).WithHint("send less at once")
+	return cutroom.Errorf(cutroom.Limit, "a request has at most %s", cutroom.Bytes(most)).WithHint("send less at once; a file of the workspace can be named by its path")
 }
 
 // health answers whoever watches over the server. It says nothing of the inside.

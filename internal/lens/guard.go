@@ -82,7 +82,7 @@ func Guard(m Medium, name string, head, tail []byte) (ffmpeg.Format, error) {
 	if i < 0 {
 		err := cutroom.Errorf(cutroom.Invalid, "%q is not read as %s: its suffix is not one of %s", name, m, strings.Join(Formats(m), ", "))
 		if other, ok := MediumOf(name); ok {
-			return ffmpeg.Format{}, err.WithHint("it is read as %s: call media.read_%s", other, other)
+			return ffmpeg.Format{}, err.WithHint("it is read as %s: call media.read_%s (on the command line: cutroom read-%s)", other, other, other)
 		}
 		return ffmpeg.Format{}, err.WithHint("convert it, or rename it to what it is")
 	}

@@ -82,6 +82,8 @@ func inputError(path string, err error) error {
 		e = cutroom.Errorf(cutroom.Invalid, "%q is made up by the system and stored nowhere", path).WithHint("name a file on a disk")
 	case errors.Is(err, errNotRegular):
 		e = cutroom.Errorf(cutroom.Invalid, "%q is not a regular file", path).WithHint("name a file, not a folder, pipe or device")
+	case strings.Contains(path, "://") && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFolder)):
+		e = cutroom.Errorf(cutroom.NotFound, "%q is an address, not a file", path).WithHint("fetch it by other means, put it into the workspace and name the file")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotFolder):
 		e = cutroom.Errorf(cutroom.NotFound, "no such file: %q", path).WithHint("check the name: a relative one counts from the folder of the call")
 	case errors.Is(err, fs.ErrPermission):

@@ -149,7 +149,7 @@ func (t Token) check(life time.Duration) error {
 	case t.Principal.Role == cutroom.RoleOperator && slices.Contains(t.Scopes, MCP):
 		return cutroom.Errorf(cutroom.Invalid, "whoever calls over MCP is an agent, and %s is an operator", t.Principal.Name).WithHint("leave --as out, or mcp out of --scope")
 	case life <= 0 || life > LongestLife:
-		return cutroom.Errorf(cutroom.Invalid, "a token for %s", life).WithHint("use --for with at most %dh", LongestLife/time.Hour)
+		return cutroom.Errorf(cutroom.Invalid, "a token does not live for %s", life).WithHint("use --for with at most %dd", LongestLife/(24*time.Hour))
 	case len(t.Label) > maxLabel || strings.ContainsFunc(t.Label, func(c rune) bool { return c < ' ' || c == 0x7f }):
 		return cutroom.Errorf(cutroom.Invalid, "the name is too long, or has a control character").WithHint("use --name with a few words")
 	}
@@ -236,10 +236,11 @@ func (b *Book) Live(ctx context.Context) (bool, error) {
 	return len(list) > 0, err
 }
 
-// Revoke ends a token for good, at once for every process of the database.
+// Revoke ends a token for good, at once for every process of the database. It is named by
+// its id, or by its own text: whoever finds one that leaked has that.
 func (b *Book) Revoke(ctx context.Context, who cutroom.Principal, id string) (Token, error) {
 	if who.Role != cutroom.RoleOperator {
-		return Token{}, cutroom.Errorf(cutroom.Denied, "only the operator revokes tokens").WithHint("ask the operator to run `cutroom token revoke %s`", id)
+		return Token{}, cutroom.Errorf(cutroom.Denied, "only the operator revokes tokens").WithHint("ask the operator to run `cutroom token revoke`")
 	}
 	db, err := b.Open(ctx)
 	if err != nil {
@@ -248,18 +249,18 @@ func (b *Book) Revoke(ctx context.Context, who cutroom.Principal, id string) (To
 	var r row
 	now := b.Now().Truncate(time.Millisecond)
 	err = store.Durable(ctx, db, func(tx *sql.Tx) error {
-		r, err = scan(tx.QueryRowContext(ctx, `select `+columns+` from token where id = $1`, id))
+		r, err = scan(tx.QueryRowContext(ctx, `select `+columns+` from token where id = $1 or hash = $2`, id, hashOf(id)))
 		if errors.Is(err, sql.ErrNoRows) {
-			return cutroom.Errorf(cutroom.NotFound, "there is no token %q", clip(id)).WithHint("`cutroom token list --all` lists them")
+			return cutroom.Errorf(cutroom.NotFound, "there is no such token").WithHint("`cutroom token list --all` lists them by their ids")
 		}
 		if err != nil || r.Revoked != nil {
 			return err
 		}
 		r.Revoked = &now
-		if _, err := tx.ExecContext(ctx, `update token set revoked = $1 where id = $2`, now.UnixMilli(), id); err != nil {
+		if _, err := tx.ExecContext(ctx, `update token set revoked = $1 where id = $2`, now.UnixMilli(), r.ID); err != nil {
 			return err
 		}
-		return b.note(ctx, tx, who, id+" revoked")
+		return b.note(ctx, tx, who, r.ID+" revoked")
 	})
 	return r.Token, store.Fault(err)
 }
@@ -286,11 +287,4 @@ func (b *Book) RevokeAll(ctx context.Context, who cutroom.Principal) (int64, err
 		return b.note(ctx, tx, who, fmt.Sprintf("all %d revoked", n))
 	})
 	return n, store.Fault(err)
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	return s
 }

@@ -154,6 +154,16 @@ func TestRevokedAtOnce(t *testing.T) {
 		if live, liveErr := there.Live(ctx); err != nil || n != 2 || live || liveErr != nil {
 			t.Errorf("%d, %v, %v, %v", n, err, live, liveErr)
 		}
+		text, made, err = here.Create(ctx, cutroom.Operator, Token{Principal: cutroom.Agent, Scopes: []string{MCP}}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended, err := there.Revoke(ctx, cutroom.Operator, text); err != nil || ended.ID != made.ID || ended.Revoked == nil || !strings.HasSuffix(there.notes[len(there.notes)-1], made.ID+" revoked") {
+			t.Errorf("by its text: %+v, %v, %q", ended, err, there.notes)
+		}
+		if _, err := here.Verify(ctx, text, MCP); !denied(err) {
+			t.Error(err)
+		}
 		if _, err := here.Revoke(ctx, cutroom.Operator, "tnone"); cutroom.AsError(err).Code != cutroom.NotFound {
 			t.Error(err)
 		}

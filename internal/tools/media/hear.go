@@ -205,6 +205,9 @@ func (r *reading) commandHop(x lens.Reader, s stretch, found *lens.Findings) too
 	h := tool.ReadHop{Hop: provider.Hop{Route: string(lens.Endpoint)}}
 	h.Endpoint.Name = x.Name
 	h.Skip = r.has(asrProgram(x.Command))
+	if h.Skip != "" {
+		r.warn(fmt.Sprintf("the program of %s, number %d of lens.asr, is not pinned: `cutroom setup` does that, or says what is wrong with it", x.Name, x.Command))
+	}
 	if h.Skip == "" {
 		h.Skip = r.has("ffmpeg")
 	}
