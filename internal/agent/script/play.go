@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"cutroom/internal/provider"
@@ -28,6 +29,9 @@ type Turn struct {
 // need, so that the conversation can go on from it. The error is a *provider.Fault that
 // says why the script has no answer.
 func (s *Script) Turn(r provider.Request) (Turn, error) {
+	if len(r.Tools) == 0 {
+		r.Messages = unfolded(r.Messages)
+	}
 	p := s.read(r.Messages)
 	if p.entry < 0 {
 		return Turn{}, badRequest("no entry is for this goal; its goals are %s", strings.Join(quotedAll(s.Goals()), ", "))
@@ -182,4 +186,25 @@ func (p past) put(st *step, t template) (jsontext.Value, error) {
 	}
 	text, err := p.fill(st, t)
 	return quoted(text), err
+}
+
+// unfolded are messages in which those stand that a request has written out, one JSON
+// object a line, to have them summed up.
+func unfolded(list []provider.Message) []provider.Message {
+	var out []provider.Message
+	for _, m := range list {
+		var inner []provider.Message
+		for line := range strings.Lines(m.Text()) {
+			var one provider.Message
+			if m.Role != provider.RoleUser || json.Unmarshal([]byte(strings.TrimSpace(line)), &one) != nil || one.Role == "" {
+				break
+			}
+			inner = append(inner, one)
+		}
+		if inner == nil {
+			inner = []provider.Message{m}
+		}
+		out = append(out, inner...)
+	}
+	return out
 }

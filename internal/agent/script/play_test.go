@@ -24,7 +24,7 @@ func anyScript(t *rapid.T) *script.Script {
 	ref := func(n int) string {
 		step := rapid.IntRange(0, n-1).Draw(t, "step")
 		call := rapid.IntRange(0, len(e.Steps[step].Calls)-1).Draw(t, "call")
-		path := rapid.SampledFrom([]string{"output.n", "output.list[-1].x", "output.list", "output", "text", "output.n + 0.5"}).Draw(t, "path")
+		path := rapid.SampledFrom([]string{"output.n", "output.list[-1].x", "output.list", "output", "text", "output.n + 0.5", "run"}).Draw(t, "path")
 		return fmt.Sprintf("${steps[%d].calls[%d].%s}", step, call, path)
 	}
 	for n := range steps {
@@ -44,7 +44,7 @@ func anyScript(t *rapid.T) *script.Script {
 
 // result is what the tool answers: it depends on the call alone.
 func result(c provider.ToolCall) string {
-	return fmt.Sprintf(`{"n":%d.25,"list":[{"x":"%s"},{"x":[%d]}],"id":"%s"}`, len(c.Input), c.ID, len(c.ID), c.ID)
+	return fmt.Sprintf(`{"n":%d.25,"list":[{"x":"%s"},{"x":[%d]}],"run_id":"%s"}`, len(c.Input), c.ID, len(c.ID), c.ID)
 }
 
 // runner is a small loop over a script: between two requests it may do something to what
@@ -92,6 +92,20 @@ func (r *runner) compacted(messages []provider.Message, keep int, way string) ([
 		}
 	}
 	ask := append(append([]provider.Message{}, messages[:cut]...), says(provider.RoleUser, "Sum up what was done for the goal so far."))
+	if way == "written out" { // as the agent asks
+		var b strings.Builder
+		for _, m := range messages[2:cut] {
+			line, err := json.Marshal(m)
+			if err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&b, "%s\n", line)
+		}
+		ask = []provider.Message{says(provider.RoleSystem, "Sum these up."), says(provider.RoleUser, b.String())}
+		if cut == 2 {
+			return messages, nil
+		}
+	}
 	t, err := r.s.Turn(provider.Request{Messages: ask})
 	if err != nil {
 		return nil, err
@@ -104,7 +118,7 @@ func (r *runner) compacted(messages []provider.Message, keep int, way string) ([
 	}
 	var out []provider.Message
 	switch way {
-	case "behind the goal":
+	case "behind the goal", "written out":
 		out = []provider.Message{messages[0], messages[1], says(provider.RoleUser, "So far:\n"+t.Say)}
 	case "within the instructions":
 		out = []provider.Message{says(provider.RoleSystem, messages[0].Text()+"\n\n"+t.Say+"\n"), messages[1]}
@@ -127,7 +141,7 @@ func TestGoesOn(t *testing.T) {
 		if err := plain.run(begin, func(m []provider.Message) ([]provider.Message, error) { return m, nil }); err != nil {
 			t.Fatal(err)
 		}
-		way := rapid.SampledFrom([]string{"behind the goal", "within the instructions", "as the model's own", "with the goal"}).Draw(t, "way")
+		way := rapid.SampledFrom([]string{"behind the goal", "within the instructions", "as the model's own", "with the goal", "written out"}).Draw(t, "way")
 		other := &runner{s: s}
 		err := other.run(begin, func(m []provider.Message) ([]provider.Message, error) {
 			doc, err := json.Marshal(m)

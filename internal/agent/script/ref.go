@@ -29,6 +29,7 @@ type ref struct {
 	file       int  // of the prompt, where fromPrompt
 	fromPrompt bool // it refers to a file that the prompt names, not to a result
 	text       bool // the result as it is, not its JSON
+	run        bool // the id of the recorded result
 	path       []segment
 	add        *big.Rat // nil: nothing is added
 }
@@ -41,7 +42,7 @@ type segment struct {
 }
 
 var (
-	refHead = regexp.MustCompile(`^steps\[(\d{1,5})\]\.calls\[(\d{1,3})\]\.(output|text)`)
+	refHead = regexp.MustCompile(`^steps\[(\d{1,5})\]\.calls\[(\d{1,3})\]\.(output|text|run)`)
 	refFile = regexp.MustCompile(`^files\[(\d{1,3})\]$`)
 	refAdd  = regexp.MustCompile(`^(.*?)\s*([+-])\s+(\d{1,9}(?:\.\d{1,6})?)$`)
 	refSeg  = regexp.MustCompile(`^(?:\.([^.\[\]{}\s]+)|\[(-?\d{1,6})\])`)
@@ -100,15 +101,15 @@ func (s *step) ref(text string, before []step) (*ref, error) {
 	}
 	r.step, _ = strconv.Atoi(head[1])
 	r.call, _ = strconv.Atoi(head[2])
-	r.text = head[3] == "text"
+	r.text, r.run = head[3] == "text", head[3] == "run"
 	rest := r.source[len(head[0]):]
 	switch {
 	case r.step >= len(before):
 		return nil, bad("refers to a step that is not before this one")
 	case r.call >= len(before[r.step].Calls):
 		return nil, bad("refers to a call that its step does not have")
-	case r.text && (rest != "" || r.add != nil):
-		return nil, bad("goes on after .text, which is a whole result")
+	case head[3] != "output" && (rest != "" || r.add != nil):
+		return nil, bad("goes on after ." + head[3] + ", which is whole")
 	}
 	for rest != "" {
 		m := refSeg.FindStringSubmatch(rest)
@@ -146,15 +147,24 @@ func flat(list [][]template) []template {
 	return all
 }
 
-// in finds what the reference names in a result; found is false, and why says it, when
-// the result has no such thing. What is added is left out.
+// in finds what the reference names in a result; why says it when the result has no such
+// thing. What is added is left out.
 func (r *ref) in(result string) (v jsontext.Value, why string) {
-	if r.text {
+	switch {
+	case r.text:
 		return quoted(result), ""
+	case r.run:
+		if id := runOf(result); id != "" {
+			return quoted(id), ""
+		}
+		return nil, "that result names no recorded run; it begins with " + strconv.Quote(cut(result, 80))
 	}
-	v = object(result)
-	if v == nil {
-		return nil, "that result holds no JSON object; it begins with " + strconv.Quote(cut(result, 80))
+	// One that is nothing but JSON may have been cut off by a summary: what stands before
+	// the cut is still there.
+	if v = jsontext.Value(strings.TrimSpace(result)); v.Kind() != '{' {
+		if v = object(result); v == nil {
+			return nil, "that result holds no JSON object; it begins with " + strconv.Quote(cut(result, 80))
+		}
 	}
 	at := "output"
 	for _, seg := range r.path {
@@ -164,7 +174,26 @@ func (r *ref) in(result string) (v jsontext.Value, why string) {
 		}
 		v, at = next, at+seg.String()
 	}
+	if !v.IsValid() {
+		return nil, at + " was cut off"
+	}
 	return v, ""
+}
+
+var runText = regexp.MustCompile(`is the result ([0-9a-f]{64})\b`)
+
+// runOf is the id of the recorded result that an answer comes from.
+func runOf(result string) string {
+	for _, path := range [][]segment{{{name: "run_id"}}, {{name: "provenance"}, {name: "invocation_sha256"}}} {
+		r := ref{path: path}
+		if v, why := r.in(result); why == "" && v.Kind() == '"' {
+			return shown(v)
+		}
+	}
+	if m := runText.FindStringSubmatch(result); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 func (s segment) String() string {
@@ -174,39 +203,41 @@ func (s segment) String() string {
 	return "." + s.name
 }
 
-// of is the member or element of v.
+// of is the member or element of v, which may be cut off behind it. What is returned may
+// be cut off itself, where it is an object or a list.
 func (s segment) of(v jsontext.Value) (jsontext.Value, bool) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(v))
 	tok, err := dec.ReadToken()
 	if err != nil || s.list && tok.Kind() != '[' || !s.list && tok.Kind() != '{' {
 		return nil, false
 	}
-	var items []jsontext.Value
-	for dec.PeekKind() != ']' && dec.PeekKind() != '}' {
-		wanted := s.list
+	var last []jsontext.Value // as many as a place from the end needs
+	for at := 0; ; at++ {
+		wanted := s.list && (s.index < 0 || s.index == at)
 		if !s.list {
 			name, err := dec.ReadToken()
-			if err != nil {
+			if err != nil || name.Kind() == '}' {
 				return nil, false
 			}
 			wanted = name.String() == s.name
 		}
+		kind, from := dec.PeekKind(), dec.InputOffset()
+		if kind == ']' && s.index < 0 && len(last) == -s.index {
+			return last[0], true
+		}
 		item, err := dec.ReadValue()
-		if err != nil {
+		switch {
+		case err != nil && wanted && s.index >= 0 && (kind == '{' || kind == '['):
+			return jsontext.Value(bytes.TrimLeft(v[from:], " \t\r\n:,")), true
+		case err != nil:
 			return nil, false
+		case wanted && (!s.list || s.index >= 0):
+			return item.Clone(), true
+		case wanted:
+			last = append(last, item.Clone())
+			last = last[max(0, len(last)+s.index):]
 		}
-		if wanted {
-			items = append(items, item.Clone())
-		}
 	}
-	index := s.index
-	if index < 0 {
-		index += len(items)
-	}
-	if index < 0 || index >= len(items) {
-		return nil, false
-	}
-	return items[index], true
 }
 
 // maxLooks bounds how many brackets of a result are tried.

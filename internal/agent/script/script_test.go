@@ -177,7 +177,7 @@ func TestParseFaults(t *testing.T) {
 		{"no such call", with("1") + "", "", ""},
 		{"broken path", "- goal: x\n  steps: [{calls: [{tool: a}]}]\n  final: '${steps[0].calls[0].output.x[y]}'", `is broken at "[y]"`, "FIELD"},
 		{"call out of range", "- goal: x\n  steps: [{calls: [{tool: a}]}]\n  final: '${steps[0].calls[1].output.x}'", "refers to a call that its step does not have", "FIELD"},
-		{"after text", "- goal: x\n  steps: [{calls: [{tool: a}]}]\n  final: '${steps[0].calls[0].text.x}'", "goes on after .text", "FIELD"},
+		{"after text", "- goal: x\n  steps: [{calls: [{tool: a}]}]\n  final: '${steps[0].calls[0].text.x}'", "goes on after .text, which is whole", "FIELD"},
 		{"two faults", "- goal: x\n  final: {say: y, fault: {cut: true, status: 500}}", "line 2: the fault is several at once", "keep one"},
 		{"no fault", "- goal: x\n  final: {say: y, fault: {times: 2}}", "the fault is none", "set one"},
 		{"status 200", "- goal: x\n  final: {say: y, fault: {status: 200}}", "the fault's status is 200", "400"},
@@ -241,5 +241,32 @@ func TestNoAnswer(t *testing.T) {
 				t.Errorf("got %v %s, want %q", err, f.Message, c.says)
 			}
 		})
+	}
+}
+
+// TestCutResult: of a result that was cut off, what stands before the cut is still there.
+func TestCutResult(t *testing.T) {
+	t.Parallel()
+	const doc = `{"a":"x","list":[{"s":1},{"s":2},{"s":3}],"o":{"p":{"q":"deep","z":1},"run_id":"r"},"end":true}`
+	cases := map[string]string{"a": "x", "list[0].s": "1", "list[2].s": "3", "list[-1].s": "3", "list[-3].s": "1", "o.p.q": "deep", "end": "true"}
+	for path, want := range cases {
+		s := script.Must(script.Entry{Steps: []script.Step{{Calls: []script.Call{script.Do("t", "")}}}, Final: script.Step{Say: "${steps[0].calls[0].output." + path + "}"}})
+		found := 0
+		for n := range len(doc) + 1 {
+			turn, err := s.Turn(provider.Request{Tools: offer("t"), Messages: []provider.Message{
+				says(provider.RoleUser, "x"),
+				{Role: provider.RoleAssistant, Calls: []provider.ToolCall{{ID: "call_0_0_0_0"}}},
+				{Role: provider.RoleTool, CallID: "call_0_0_0_0", Parts: []provider.Part{provider.TextPart(doc[:n])}},
+			}})
+			if err == nil {
+				found++
+			}
+			if err == nil && turn.Say != want {
+				t.Errorf("%s of %s is %q", path, doc[:n], turn.Say)
+			}
+		}
+		if whole := len(doc) + 1 - strings.Index(doc, `"deep"`); found == 0 || path != "end" && !strings.Contains(path, "-") && found < whole/2 {
+			t.Errorf("%s was found in %d of %d beginnings", path, found, len(doc)+1)
+		}
 	}
 }
