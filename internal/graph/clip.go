@@ -194,8 +194,8 @@ func (g Graph) cutOff(most cutroom.Micros) (Graph, bool, error) {
 			return g, true, nil
 		}
 		whole += length
-		if g.Transition.on() {
-			whole -= g.Transition.Length
+		if t := g.seam(i + 1); t.on() {
+			whole -= t.Length
 		}
 	}
 	return g, false, nil
@@ -361,7 +361,7 @@ func (c *compiler) oneSource() bool {
 			return false
 		}
 	}
-	return !c.g.Transition.on() || len(c.g.Clips) == 1
+	return !c.g.meets()
 }
 
 // Length is how long a clip of a source that lasts so long shows.

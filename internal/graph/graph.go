@@ -57,6 +57,8 @@ type Clip struct {
 	Motion *Motion
 	// Fill shows a colour for as long as Hold says, in the form of the source.
 	Fill *Fill
+	// Enter is how it takes over from the clip before; nil: as the graph says.
+	Enter *Transition
 }
 
 // Transition is how neighbouring clips meet. The zero value is a cut.
@@ -119,6 +121,8 @@ const (
 type Keep struct {
 	Subtitles, Chapters, Cover, Timecode bool
 	Metadata                             Metadata
+	// Mark are the chapters of the edit, in its own times, in place of the source's.
+	Mark []ffmpeg.Chapter
 	// Mux adds subtitle files of the private folder as tracks.
 	Mux []Track
 }

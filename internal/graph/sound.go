@@ -213,27 +213,8 @@ func (c *compiler) joinSound(t track, label string) ([]string, error) {
 func (c *compiler) chainSound(t track, label string) []string {
 	total := c.line.sample(c.line.once, t.rate)
 	tail := fmt.Sprintf("apad=whole_len=%d,atrim=end_sample=%d%s[%s]", total, total, c.repeatSound(t), label)
-	n := len(c.line.parts)
-	if n == 1 {
-		return []string{fmt.Sprintf("[%sp0]%s", label, tail)}
-	}
-	if !c.g.Transition.on() {
-		var in strings.Builder
-		for i := range n {
-			fmt.Fprintf(&in, "[%sp%d]", label, i)
-		}
-		return []string{fmt.Sprintf("%sconcat=n=%d:v=0:a=1,%s", in.String(), n, tail)}
-	}
-	var chains []string
-	prev := label + "p0"
-	for i := 1; i < n; i++ {
-		p, q := c.line.parts[i-1], c.line.parts[i]
-		over := c.line.sample(p.at+p.length, t.rate) - c.line.sample(q.at, t.rate)
-		next := fmt.Sprintf("%sx%d", label, i)
-		chains = append(chains, fmt.Sprintf("[%s][%sp%d]acrossfade=ns=%d[%s]", prev, label, i, over, next))
-		prev = next
-	}
-	return append(chains, fmt.Sprintf("[%s]%s", prev, tail))
+	chains, link := c.chainParts(t, label)
+	return append(chains, fmt.Sprintf("[%s]%s", link, tail))
 }
 
 // pace is the chain that plays a clip's sound at its speed.

@@ -136,9 +136,14 @@ var chaptered = []string{"mp4", "mov", "mkv", "webm", "m4a", "mp3", "ogg", "opus
 // shorter, one that is cut out is gone.
 func (c *compiler) chapters(src *Source) []argv.Atom {
 	m := c.g.editMap(c.line)
-	list := ffmpeg.MoveChapters(src.Media.Chapters, &m)
-	if !c.g.Keep.Chapters || len(list) == 0 || !slices.Contains(chaptered, c.g.Target.Container) {
-		if len(src.Media.Chapters) > 0 {
+	list, wanted := c.g.Keep.Mark, len(c.g.Keep.Mark) > 0
+	if !wanted {
+		list = ffmpeg.MoveChapters(src.Media.Chapters, &m)
+	}
+	if !c.g.Keep.Chapters && !wanted || len(list) == 0 || !slices.Contains(chaptered, c.g.Target.Container) {
+		if wanted {
+			c.drop("%d chapters: %s does not carry them", len(list), c.g.Target.Container)
+		} else if len(src.Media.Chapters) > 0 {
 			c.drop("%d chapters: %s does not carry them here", len(src.Media.Chapters), c.g.Target.Container)
 		}
 		return argv.Words("-map_chapters", "-1")

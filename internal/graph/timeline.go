@@ -34,7 +34,7 @@ type part struct {
 // selecting reports whether the clips are parts of one source in its own order: then
 // one input, decoded once, is enough, and its frame times are kept.
 func (g *Graph) selecting() bool {
-	if g.Transition.on() && len(g.Clips) > 1 || g.Repeat.on() {
+	if g.meets() || g.Repeat.on() {
 		return false
 	}
 	for i, c := range g.Clips {
@@ -187,22 +187,17 @@ func round(n int64, rate, per ffmpeg.Rational) int64 {
 // conformed is the timeline of clips that are brought to one frame rate.
 func (g *Graph) conformed(rate ffmpeg.Rational) (timeline, error) {
 	line := timeline{unit: rate.Inverse()}
-	over := int64(0)
-	if g.Transition.on() && len(g.Clips) > 1 {
-		over = max(1, round(int64(g.Transition.Length), rate, micro))
-	}
 	for n, c := range g.Clips {
 		s := &g.Sources[c.Source]
 		a, b, err := c.span(s, true)
 		if err != nil {
 			return line, err
 		}
-		p := part{clip: c, source: s, start: a, end: b, at: line.total}
+		p := part{clip: c, source: s, start: a, end: b, at: line.total - g.over(n, rate)}
 		p.length = c.units(a, b, rate)
 		p.frames = p.length
-		if p.length < 1 || over > 0 && p.length <= 2*over {
-			return line, cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", n+1, s.Name, b-a, g.Transition.Length).
-				WithHint("a clip has to be longer than two transitions; shorten them or leave it out")
+		if err := g.tooShort(n, p.length, g.over(n, rate), g.over(n+1, rate), b-a); err != nil {
+			return line, err
 		}
 		if v := s.Media.FirstVideo(); v != nil {
 			p.from, p.to = ffmpeg.TickRange(a+s.Media.ZeroSeconds, b+s.Media.ZeroSeconds, v.TimeBase)
@@ -211,9 +206,8 @@ func (g *Graph) conformed(rate ffmpeg.Rational) (timeline, error) {
 			}
 		}
 		line.parts = append(line.parts, p)
-		line.total += p.length - over
+		line.total = p.at + p.length
 	}
-	line.total += over
 	return g.repeated(line), nil
 }
 
@@ -228,26 +222,20 @@ var micro = ffmpeg.Rational{Num: 1, Den: 1_000_000}
 func (g *Graph) soundOnly(rate int) (timeline, error) {
 	per := ffmpeg.Rational{Num: int64(rate), Den: 1}
 	line := timeline{unit: per.Inverse()}
-	over := int64(0)
-	if g.Transition.on() && len(g.Clips) > 1 {
-		over = round(int64(g.Transition.Length), per, micro)
-	}
 	for n, c := range g.Clips {
 		s := &g.Sources[c.Source]
 		a, b, err := c.span(s, false)
 		if err != nil {
 			return line, err
 		}
-		p := part{clip: c, source: s, start: a, end: b, at: line.total}
+		p := part{clip: c, source: s, start: a, end: b, at: line.total - g.over(n, per)}
 		p.length = c.units(a, b, per)
-		if p.length < 1 || over > 0 && p.length <= 2*over {
-			return line, cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", n+1, s.Name, b-a, g.Transition.Length).
-				WithHint("a clip has to be longer than two transitions; shorten them or leave it out")
+		if err := g.tooShort(n, p.length, g.over(n, per), g.over(n+1, per), b-a); err != nil {
+			return line, err
 		}
 		line.parts = append(line.parts, p)
-		line.total += p.length - over
+		line.total = p.at + p.length
 	}
-	line.total += over
 	return g.repeated(line), nil
 }
 

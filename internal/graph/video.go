@@ -159,32 +159,7 @@ func (c *compiler) joinPicture() error {
 		}
 		c.chains = append(c.chains, fmt.Sprintf("%s,format=%s[p%d]", chain, c.out.format, i))
 	}
-	n := len(c.line.parts)
-	end := c.repeatPicture() + c.burn() + "[v]"
-	switch {
-	case n == 1:
-		c.chains = append(c.chains, "[p0]null"+end)
-	case c.g.Transition.on():
-		prev := "p0"
-		for i := 1; i < n; i++ {
-			p, q := c.line.parts[i-1], c.line.parts[i]
-			next := fmt.Sprintf("[x%d]", i)
-			if i == n-1 {
-				next = end
-			}
-			c.chains = append(c.chains, fmt.Sprintf("[%s][p%d]xfade=transition=%s:duration=%s:offset=%s%s", prev, i, c.g.Transition.Kind,
-				c.line.time(p.at+p.length-q.at), c.line.time(q.at), next))
-			prev = fmt.Sprintf("x%d", i)
-		}
-	default:
-		var in strings.Builder
-		for i := range n {
-			fmt.Fprintf(&in, "[p%d]", i)
-		}
-		// Counted anew: where a clip ends concat guesses from the distance of its frames, and
-		// a single frame has none.
-		c.chains = append(c.chains, fmt.Sprintf("%sconcat=n=%d:v=1:a=0,settb=%s,setpts=N%s", in.String(), n, c.rate.Inverse(), end))
-	}
+	c.chainPicture(c.repeatPicture() + c.burn() + "[v]")
 	return nil
 }
 
