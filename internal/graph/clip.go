@@ -106,6 +106,9 @@ func (g Graph) expanded() (Graph, error) {
 		clips = append(clips, list...)
 	}
 	g.Clips = clips
+	if g.inPieces() {
+		return g, nil
+	}
 	if err := g.unrolled(); err != nil {
 		return g, err
 	}
@@ -267,7 +270,11 @@ func (g *Graph) held(v *ffmpeg.VideoFacts) int64 {
 	if v.Alpha || g.Target.Video.Name == "prores" {
 		per *= 2
 	}
-	return max(8, maxHeld/max(1, per))
+	most := int64(maxHeld)
+	if g.Memory > 0 {
+		most = g.Memory
+	}
+	return max(8, most/max(1, per))
 }
 
 // still is the picture of a clip that shows one frame, from the decoder on: the one on

@@ -28,6 +28,7 @@ type compiler struct {
 	files   []argv.File
 	taps    []tap
 	expect  proof.Expectation
+	joined  *joining      // the pieces, where there are any
 	palette *argv.Command // chooses the colours of a GIF, before the encode
 }
 
@@ -59,8 +60,10 @@ func compile(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (*Compiled, er
 	if err := c.place(frames); err != nil {
 		return nil, err
 	}
-	if err := c.open(); err != nil {
-		return nil, err
+	if !c.g.inPieces() {
+		if err := c.open(); err != nil {
+			return nil, err
+		}
 	}
 	video, err := c.picture()
 	if err != nil {
@@ -76,7 +79,10 @@ func compile(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (*Compiled, er
 	if c.palette != nil {
 		cmds = append([]argv.Command{*c.palette}, cmds...)
 	}
-	return &Compiled{Commands: cmds, Expect: c.expect, Map: m, Notes: c.notes, Dropped: c.dropped}, nil
+	if c.joined != nil {
+		cmds = append(c.joined.commands, cmds...)
+	}
+	return &Compiled{Commands: cmds, Expect: c.expect, Map: m, Notes: c.notes, Dropped: c.dropped, joined: c.joined}, nil
 }
 
 // begin checks the graph as a whole.

@@ -22,6 +22,7 @@ type Graph struct {
 	Sound      *Sound   // nil: the output has no sound
 	Keep       Keep
 	Target     Target
+	Memory     int64 // bytes of pictures that one run keeps to play them backwards; 0: 256 MiB
 }
 
 // Source is one file that clips come from.

@@ -18,6 +18,8 @@ type Compiled struct {
 	Map      edl.Map
 	Notes    []string // choices that were made
 	Dropped  []string // streams that are left out, and why
+
+	joined *joining // where it is encoded in pieces
 }
 
 // Result is what a run of a graph ended with.
@@ -179,6 +181,9 @@ func (r *Render) Feed(res argv.Result) error {
 		return r.compile()
 	case encode:
 		compared(&r.done.Expect, res)
+		if j := r.done.joined; j != nil && r.step < len(j.commands) {
+			r.done.Expect.Video.Looks = j.look(r.step, res)
+		}
 		if r.step++; r.step == len(r.done.Commands) {
 			r.state = prove
 			r.proof = proof.New(r.done.Expect, r.a)

@@ -104,6 +104,8 @@ func layoutName(n int) string {
 // soundChains are the filters that make track t of the output, ending in [label].
 func (c *compiler) soundChains(t track, label string) ([]string, error) {
 	switch {
+	case c.joined != nil && t.stream != nil:
+		return []string{c.pieceSound(t, label)}, nil
 	case t.stream == nil:
 		total := c.line.sample(c.line.total, t.rate)
 		return []string{fmt.Sprintf("anullsrc=r=%d:cl=%s,atrim=end_sample=%d[%s]", t.rate, t.layout, total, label)}, nil
@@ -211,7 +213,7 @@ func (c *compiler) joinSound(t track, label string) ([]string, error) {
 
 // chainSound joins the conformed parts.
 func (c *compiler) chainSound(t track, label string) []string {
-	total := c.line.sample(c.line.once, t.rate)
+	total := c.line.sample(c.line.from+c.line.once, t.rate) - c.line.sample(c.line.from, t.rate)
 	tail := fmt.Sprintf("apad=whole_len=%d,atrim=end_sample=%d%s[%s]", total, total, c.repeatSound(t), label)
 	chains, link := c.chainParts(t, label)
 	return append(chains, fmt.Sprintf("[%s]%s", link, tail))

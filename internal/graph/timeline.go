@@ -16,6 +16,7 @@ import (
 type timeline struct {
 	unit  ffmpeg.Rational // seconds per unit
 	parts []part
+	from  int64 // where it begins in that of the whole edit, where it is a piece of it
 	once  int64 // units of one pass through the clips
 	total int64 // units
 }

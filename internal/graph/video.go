@@ -27,6 +27,9 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 	if c.out, err = c.shape(v.Video); err != nil {
 		return nil, err
 	}
+	if c.g.inPieces() {
+		return c.picturePieces(v)
+	}
 	c.upright(v)
 	if c.selecting {
 		c.chains = append(c.chains, c.selectPicture(v))
