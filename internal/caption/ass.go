@@ -25,18 +25,27 @@ func (l *Layout) ASS() []byte {
 		}
 	}
 	border, outline, shadow := 1, s.Outline*u, s.Shadow*u
-	back := "&H80" + bgr(s.OutlineBy)
+	back := l.seen(0x80) + bgr(s.OutlineBy)
 	if s.Box { // libass draws one box behind all lines, and pads it by the shadow
-		border, shadow, back = 4, boxPadding*l.Report.Pixels, "&H40"+bgr(s.OutlineBy)
+		border, shadow, back = 4, boxPadding*l.Report.Pixels, l.seen(0x40)+bgr(s.OutlineBy)
 	}
-	fmt.Fprintf(&b, "Style: Default,%s,%s,&H00%s,&H00%s,&H00%s,%s,%d,0,0,0,100,100,0,0,%d,%s,%s,%d,0,0,0,-1\n\n", l.main.Family(), decimal(l.Report.Pixels),
-		bgr(primary), bgr(secondary), bgr(s.OutlineBy), back, -number01(s.Bold), border, decimal(outline), decimal(shadow), s.Position.alignment())
+	fmt.Fprintf(&b, "Style: Default,%s,%s,%s,%s,%s,%s,%d,0,0,0,100,100,0,0,%d,%s,%s,%d,0,0,0,-1\n\n", l.main.Family(), decimal(l.Report.Pixels),
+		l.seen(0)+bgr(primary), l.seen(0)+bgr(secondary), l.seen(0)+bgr(s.OutlineBy), back, -number01(s.Bold), border, decimal(outline), decimal(shadow), s.Position.alignment())
 	b.WriteString("[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n")
 	for i := range l.events {
 		e := &l.events[i]
 		fmt.Fprintf(&b, "Dialogue: 0,%s,%s,Default,,0,0,0,,%s\n", assTime(e.start), assTime(e.end), l.text(e))
 	}
 	return b.Bytes()
+}
+
+// seen is how far something is seen through, as the beginning of a colour: of that
+// alpha (0 is opaque) where the captions are opaque.
+func (l *Layout) seen(alpha int) string {
+	if o := l.o.Opacity; o > 0 && o < 1 {
+		alpha = 255 - int(math.Round(float64(255-alpha)*o))
+	}
+	return fmt.Sprintf("&H%02X", alpha)
 }
 
 // text is an event's text with its tags.
@@ -83,12 +92,14 @@ func (l *Layout) motion(e *event) string {
 	ms := func(most int) int { return min(most, int(quarter/1000)) }
 	x, y := decimal(e.x), decimal(e.y)
 	place := fmt.Sprintf(`\pos(%s,%s)`, x, y)
-	switch l.o.Animate {
-	case Fade:
+	switch {
+	case l.o.FadeIn > 0 || l.o.FadeOut > 0:
+		return place + fmt.Sprintf(`\fad(%d,%d)`, l.o.FadeIn/1000, l.o.FadeOut/1000)
+	case l.o.Animate == Fade:
 		return place + fmt.Sprintf(`\fad(%d,%d)`, ms(200), ms(200))
-	case Pop:
+	case l.o.Animate == Pop:
 		return place + fmt.Sprintf(`\fscx70\fscy70\t(0,%d,\fscx100\fscy100)\fad(%d,%d)`, ms(140), ms(80), ms(80))
-	case Slide:
+	case l.o.Animate == Slide:
 		// Towards the place from the middle of the frame, which is free.
 		from := e.y - e.size/2
 		if l.o.Style.Position.alignment() >= 7 {

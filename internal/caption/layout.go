@@ -342,3 +342,12 @@ func (l *Layout) add(e event, t *text, size float64) {
 		l.events = append(l.events, e)
 	}
 }
+
+// Lines is how many lines the captions have in all.
+func (l *Layout) Lines() int {
+	n := 0
+	for i := range l.events {
+		n += len(l.events[i].lines)
+	}
+	return n
+}

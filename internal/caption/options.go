@@ -84,8 +84,11 @@ type Options struct {
 	Progress func(start, end cutroom.Micros, share float64) cutroom.Micros
 
 	Animate Animation
-	Karaoke *Karaoke
-	Length  cutroom.Micros // of the recording; 0: not known
+	// FadeIn and FadeOut are how long captions take to come and go, in place of Animate.
+	FadeIn, FadeOut cutroom.Micros
+	Opacity         float64 // 0 to 1, of all that is drawn; 0 is 1
+	Karaoke         *Karaoke
+	Length          cutroom.Micros // of the recording; 0: not known
 }
 
 // Animation is how a caption comes and goes.

@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,7 +26,12 @@ type InkOptions struct {
 	Width, Height      int   // of the frame
 	Safe               InkAt // nothing may be drawn outside of it; its time counts for nothing
 	Samples            []InkAt
-	Abilities          *Abilities
+	// Colors compares hue, too, and counts inside of a place what differs by Least code
+	// values; otherwise brightness alone is compared, and counts as it does outside.
+	Colors    bool
+	Least     int
+	Stage     string // what is being done, in words; default that of captions
+	Abilities *Abilities
 }
 
 // Ink is what was measured at one moment: pixels, of the picture scaled for measuring,
@@ -35,6 +41,7 @@ type Ink struct {
 	Inside  int     // in the sample's own place
 	Share   float64 // of that place's area
 	Outside int     // outside of the safe part
+	Changed int     // anywhere
 	Pixels  int     // of the whole picture
 }
 
@@ -81,10 +88,14 @@ func NewInk(o InkOptions) (argv.Command, error) {
 			from := TicksOf(f.at+f.doc.ZeroSeconds, f.stream.TimeBase)
 			chain := []string{fmt.Sprintf("[%d:%d]trim=start_pts=%d,trim=end_frame=1,setpts=0", 2*i+k, f.stream.Index, from)}
 			chain = append(chain, f.stream.Video.turns()...)
-			chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=area,setsar=1,format=gray[%s%d]", w, h, f.label, i))
+			chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=area,setsar=1,format=%s[%s%d]", w, h, o.form(), f.label, i))
 			chains = append(chains, strings.Join(chain, ","))
 		}
-		chains = append(chains, fmt.Sprintf("[s%d][m%d]blend=all_mode=difference[d%d]", i, i, i))
+		apart := fmt.Sprintf("[s%d][m%d]blend=all_mode=difference", i, i)
+		if o.Colors {
+			apart += fmt.Sprintf(",extractplanes=y+u+v[y%d][u%d][v%d];[y%d][u%d][v%d]vstack=inputs=3", i, i, i, i, i, i)
+		}
+		chains = append(chains, fmt.Sprintf("%s[d%d]", apart, i))
 		fmt.Fprintf(&stack, "[d%d]", i)
 	}
 	if n := len(o.Samples); n > 1 {
@@ -96,9 +107,17 @@ func NewInk(o InkOptions) (argv.Command, error) {
 	args = append(args, argv.Words("-map", "[ink]", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray")...)
 	args = append(args, argv.Pipe(0))
 	return argv.Command{
-		Step: "ink", Program: "ffmpeg", Inputs: o.Source.Granted(o.Input), Stage: "looking whether the captions can be seen", Args: args,
+		Step: "ink", Program: "ffmpeg", Inputs: o.Source.Granted(o.Input), Stage: cmp.Or(o.Stage, "looking whether the captions can be seen"), Args: args,
 		Consume: []argv.Consumer{func(r io.Reader) (any, error) { return o.readInk(r, w, h) }},
 	}, nil
+}
+
+// form is the pixel format in which pictures are compared.
+func (o *InkOptions) form() string {
+	if o.Colors {
+		return "yuv444p"
+	}
+	return "gray"
 }
 
 // inkSize is the size of the picture that is compared.
@@ -113,7 +132,12 @@ func (o *InkOptions) inkSize() (w, h int) {
 // readInk counts what differs.
 func (o *InkOptions) readInk(r io.Reader, w, h int) ([]Ink, error) {
 	var list []Ink
-	frame := make([]byte, w*h)
+	planes, least := 1, inkStep
+	if o.Colors {
+		planes = 3
+		least = max(1, o.Least)
+	}
+	frame := make([]byte, planes*w*h)
 	for _, s := range o.Samples {
 		if _, err := io.ReadFull(r, frame); err != nil {
 			return list, fmt.Errorf("the frame at %s: %w", s.At, err)
@@ -121,15 +145,19 @@ func (o *InkOptions) readInk(r io.Reader, w, h int) ([]Ink, error) {
 		in, safe := o.scaled(s, w, h), o.scaled(o.Safe, w, h)
 		ink := Ink{At: s.At, Pixels: w * h}
 		for y := range h {
-			for x, v := range frame[y*w : (y+1)*w] {
-				if v < inkStep {
-					continue
+			for x := range w {
+				v := byte(0)
+				for p := range planes {
+					v = max(v, frame[(p*h+y)*w+x])
 				}
-				if in.holds(x, y) {
+				if int(v) >= least && in.holds(x, y) {
 					ink.Inside++
 				}
-				if !safe.holds(x, y) {
-					ink.Outside++
+				if v >= inkStep {
+					ink.Changed++
+					if !safe.holds(x, y) {
+						ink.Outside++
+					}
 				}
 			}
 		}

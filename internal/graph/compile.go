@@ -109,6 +109,9 @@ func (c *compiler) begin(g Graph) error {
 	if c.g, err = c.g.expanded(); err != nil {
 		return err
 	}
+	if err := c.checkLayers(); err != nil {
+		return err
+	}
 	c.selecting = c.g.selecting()
 	c.fitContainer()
 	if c.g.Picture == nil && c.g.Sound == nil {

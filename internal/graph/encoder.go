@@ -174,7 +174,7 @@ func (c *compiler) keepsAlpha() bool {
 	case t.Video.Name == "prores":
 		return strings.HasPrefix(t.Video.Profile, "4444")
 	}
-	return len(c.g.Picture.Burn) == 0 && (t.Container == "webm" && cmp.Or(t.Video.Name, "vp9") == "vp9" || t.Container == "mkv" && t.Video.Name == "vp9")
+	return len(c.g.Picture.Burn)+len(c.g.Picture.Layers) == 0 && (t.Container == "webm" && cmp.Or(t.Video.Name, "vp9") == "vp9" || t.Container == "mkv" && t.Video.Name == "vp9")
 }
 
 // sayColors notes what is done to high dynamic range and to transparency.

@@ -83,6 +83,7 @@ type Picture struct {
 	Rate          ffmpeg.Rational // zero: the first clip's rate; uneven frames of one source are kept as they are
 	Smooth        string          // in-between frames of slow motion: "", blend, interpolate
 	Burn          []string        // ASS files of the private folder, drawn over the frame in order
+	Layers        []Layer         // drawn over that, in order
 }
 
 // Box is a rectangle in pixels.

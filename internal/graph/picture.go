@@ -48,7 +48,7 @@ func (c *compiler) shape(v *ffmpeg.VideoFacts) (frame, error) {
 	if p.Turn%180 != 0 {
 		w, h, dw, dh = h, w, dh, dw
 	}
-	f.kept = p.Crop == nil && p.Width == 0 && p.Height == 0 && len(p.Burn) == 0 && c.oneSource()
+	f.kept = p.Crop == nil && p.Width == 0 && p.Height == 0 && len(p.Burn)+len(p.Layers) == 0 && c.oneSource()
 	switch odd := c.subsampled(f.format) && (w%2 != 0 || h%2 != 0); {
 	case odd && f.kept && (w < 2 || h < 2):
 		f.kept = false

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"strings"
 
 	"cutroom"
 	"cutroom/internal/ffmpeg"
@@ -32,7 +31,11 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 	}
 	c.upright(v)
 	if c.selecting {
-		c.chains = append(c.chains, c.selectPicture(v))
+		chain, err := c.selectPicture(v)
+		if err != nil {
+			return nil, err
+		}
+		c.chains = append(c.chains, chain)
 	} else if err := c.joinPicture(); err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func (c *compiler) copyPicture(src *Source, v *ffmpeg.Stream) ([]argv.Atom, erro
 
 // selectPicture cuts the parts of one source out of one decode; frames keep their own
 // distances unless a rate is asked for.
-func (c *compiler) selectPicture(v *ffmpeg.Stream) string {
+func (c *compiler) selectPicture(v *ffmpeg.Stream) (string, error) {
 	parts := c.line.parts
 	head := fmt.Sprintf("[0:%d]", v.Index)
 	if len(parts) == 1 {
@@ -90,7 +93,8 @@ func (c *compiler) selectPicture(v *ffmpeg.Stream) string {
 	if c.rate.Known() {
 		chain += c.atRate(c.frames())
 	}
-	return chain + c.burn() + "[v]"
+	end, err := c.drawn()
+	return chain + end, err
 }
 
 // frames is how many frames the edit has.
@@ -119,18 +123,6 @@ func (c *compiler) atRate(n int64) string {
 		smooth = fmt.Sprintf(",minterpolate=fps=%s:mi_mode=mci:mc_mode=aobmc:me_mode=bidir:vsbmc=1", c.rate)
 	}
 	return fmt.Sprintf("%s,fps=fps=%s:start_time=0:eof_action=pass,tpad=stop_mode=clone:stop=-1,trim=end_frame=%d", smooth, c.rate, n)
-}
-
-// burn draws caption scripts over the frame.
-func (c *compiler) burn() string {
-	var b strings.Builder
-	for _, name := range c.g.Picture.Burn {
-		fmt.Fprintf(&b, ",ass=filename=%s", name)
-	}
-	if b.Len() > 0 {
-		fmt.Fprintf(&b, ",format=%s%s", c.out.format, c.setColors(c.out))
-	}
-	return b.String()
 }
 
 // within is an expression that is 1 for the frames of parts: a balanced tree, since a
@@ -162,7 +154,11 @@ func (c *compiler) joinPicture() error {
 		}
 		c.chains = append(c.chains, fmt.Sprintf("%s,format=%s[p%d]", chain, c.out.format, i))
 	}
-	c.chainPicture(c.repeatPicture() + c.burn() + "[v]")
+	end, err := c.drawn()
+	if err != nil {
+		return err
+	}
+	c.chainPicture(c.repeatPicture() + end)
 	return nil
 }
 

@@ -1,0 +1,151 @@
+package edit
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"cutroom"
+	"cutroom/internal/caption"
+	"cutroom/internal/graph"
+)
+
+// overlayScript is the script that draws the text of an overlay.
+const overlayScript = "overlay.ass"
+
+// textLines is how many lines text of an overlay has at most, beyond those it came with.
+const textLines = 4
+
+// layText plans the script of a text.
+func (o *overlaying) layText() error {
+	from, to, err := o.span(o.in.Start, o.in.End)
+	if err != nil {
+		return err
+	}
+	x0, y0, x1, y1, err := o.free(o.in.Platform, o.in.Margin)
+	if err != nil {
+		return err
+	}
+	p, err := parseSpot(o.in.Position)
+	if err != nil {
+		return err
+	}
+	if p.at {
+		if x0, y0, x1, y1 = p.corner(o.width, o.height); x1-x0 < 8 || y1-y0 < 8 {
+			return cutroom.Errorf(cutroom.Invalid, "the place %s leaves no room for text in the frame of %d×%d", o.in.Position, o.width, o.height).WithHint("choose a point further from the edge")
+		}
+	}
+	l := lettering{text: o.in.Text, style: o.in.Style, position: p.anchor(), area: graph.Box{X: x0, Y: y0, Width: x1 - x0, Height: y1 - y0}, start: from, end: to, opacity: o.in.Opacity, fadeIn: o.in.Fade}
+	if o.in.End != "" {
+		l.fadeOut = o.in.Fade
+	}
+	if l.fadeIn+l.fadeOut > to-from {
+		return cutroom.Errorf(cutroom.Invalid, "fades of %s s do not fit into %s s", o.in.Fade, to-from).WithHint("shorten fade")
+	}
+	lay, err := o.letter(l)
+	if err != nil {
+		return err
+	}
+	o.script(overlayScript, lay.ASS())
+	s := lay.Shown()[0]
+	box := graph.Box{X: s.X, Y: s.Y, Width: s.Width, Height: s.Height}
+	o.marks = append(o.marks, mark{box: inside(box, o.width, o.height), start: from, end: to, fadeIn: l.fadeIn, fadeOut: l.fadeOut, opacity: l.opacity})
+	o.out.Overlay = Placed{Kind: "text", X: s.X, Y: s.Y, Width: s.Width, Height: s.Height, Start: from, End: to, Opacity: o.in.Opacity, Fonts: lay.Report.Families, SizePx: lay.Report.Pixels, Lines: lay.Lines()}
+	return nil
+}
+
+// lettering is one text on the frame.
+type lettering struct {
+	text            string
+	style           TextStyle
+	position        caption.Position // in the area
+	area            graph.Box
+	start, end      cutroom.Micros
+	fadeIn, fadeOut cutroom.Micros
+	opacity         float64
+}
+
+// letter lays a text out. It is never changed, and never shown in parts.
+func (d *drawing) letter(l lettering) (*caption.Layout, error) {
+	if d.f.Fonts == nil {
+		return nil, cutroom.Errorf(cutroom.MissingDependency, "this installation has no fonts").WithHint("run `cutroom doctor`")
+	}
+	unit := float64(min(d.width, d.height)) / caption.Grid
+	size := float64(max(1, l.style.Size)) / unit
+	w, h := float64(d.width), float64(d.height)
+	by := l.style.Outlined
+	if l.style.Box {
+		by = l.style.BoxColor
+	}
+	o := caption.Options{
+		Width: d.width, Height: d.height, Language: l.style.Language, MaxLines: textLines + strings.Count(l.text, "\n"), Fit: true, MinSize: size / 3, Length: d.length(),
+		Safe: caption.Insets{Left: float64(l.area.X) / w, Top: float64(l.area.Y) / h, Right: (w - float64(l.area.X+l.area.Width)) / w, Bottom: (h - float64(l.area.Y+l.area.Height)) / h},
+		Style: caption.Style{
+			Font: l.style.Font, Size: size, Color: d.ink(l.style.Color, "white"), OutlineBy: d.ink(by, "black"), Outline: l.style.Border / unit, Bold: l.style.Bold, Box: l.style.Box, Position: l.position,
+		},
+		FadeIn: l.fadeIn, FadeOut: l.fadeOut, Opacity: l.opacity,
+	}
+	for { // as many lines as the place is high enough for
+		lay, err := caption.Lay([]caption.Cue{{Start: l.start, End: l.end, Text: l.text}}, d.f.Fonts, o)
+		if err != nil && o.MaxLines > 1 && cutroom.AsError(err).Code == cutroom.Invalid {
+			o.MaxLines--
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if lay.Report.Split > 0 || len(lay.Shown()) != 1 {
+			return nil, cutroom.Errorf(cutroom.Invalid, "the text does not fit into its place of %d×%d pixels", l.area.Width, l.area.Height).WithHint("lower font_size, shorten the text, or choose another position")
+		}
+		if !lay.Report.Unchanged {
+			return nil, fmt.Errorf("the layout changed the text")
+		}
+		if lay.Report.Pixels < float64(l.style.Size)-1 {
+			d.say("the text is drawn %.0f pixels high instead of %d, to fit", math.Round(lay.Report.Pixels), l.style.Size)
+		}
+		if f := l.style.Font; f != "" && len(lay.Report.Families) > 0 && !strings.EqualFold(lay.Report.Families[0], f) {
+			d.say("the font %s does not have every letter of the text: %s draws it", f, strings.Join(lay.Report.Families, ", "))
+		}
+		return lay, nil
+	}
+}
+
+// ink is a colour as a script writes it, as bright as it is meant to be on this picture.
+func (d *drawing) ink(s, otherwise string) string {
+	if s == "" {
+		s = otherwise
+	}
+	c, err := rgb("", s)
+	if err != nil {
+		c = [3]uint8{255, 255, 255}
+	}
+	return dimmed(fmt.Sprintf("%02X%02X%02X", c[0], c[1], c[2]), d.light())
+}
+
+// anchor is where text stands in its area: the corner that a point names.
+func (p spot) anchor() caption.Position {
+	switch {
+	case !p.at:
+		return p.name
+	case p.fx && p.fy:
+		return caption.BottomRight
+	case p.fx:
+		return caption.TopRight
+	case p.fy:
+		return caption.BottomLeft
+	}
+	return caption.TopLeft
+}
+
+// corner is what there is of the frame from a point on.
+func (p spot) corner(width, height int) (x0, y0, x1, y1 int) {
+	x0, x1 = p.x, width
+	if p.fx {
+		x0, x1 = 0, width-p.x
+	}
+	y0, y1 = p.y, height
+	if p.fy {
+		y0, y1 = 0, height-p.y
+	}
+	return x0, y0, x1, y1
+}
