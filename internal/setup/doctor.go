@@ -206,7 +206,24 @@ func (i *Installation) programs(ctx context.Context) ([]Program, error) {
 		}
 		list = append(list, p)
 	}
-	return list, nil
+	return append(list, i.asrPrograms()...), nil
+}
+
+// asrPrograms are the operator's own for transcribing. They are not tried: what makes one
+// do nothing is not known.
+func (i *Installation) asrPrograms() []Program {
+	var list []Program
+	for _, c := range i.settings.asrCommands() {
+		if pin, ok := i.Toolchain.pin(c.Program); ok {
+			list = append(list, described(pin))
+			continue
+		}
+		list = append(list, Program{
+			Name: c.Program, State: Missing, Notes: []string{"lens.asr names " + c.Name},
+			Fix: "install " + c.Name + " or correct lens.asr in cutroom.yaml, then run cutroom setup",
+		})
+	}
+	return list
 }
 
 // fixFor is what brings a program that is not pinned: recording it, when it is there

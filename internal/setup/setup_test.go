@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,7 +152,7 @@ func TestSetupAndDoctor(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "config"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := "programs: [" + filepath.Dir(ffprobe) + "]\n"
+	text := "programs: [" + filepath.Dir(ffprobe) + "]\nlens: {asr: {command: 'no-such-scribe {input}'}}\n"
 	if err := os.WriteFile(filepath.Join(dir, "config", config.Name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestSetupAndDoctor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]State{"ffmpeg": Ready, "ffprobe": Ready, "tesseract": Ready, "speech": Ready, "ocr": Broken, "object": Ready, "yt-dlp": Optional} {
+	for name, want := range map[string]State{"ffmpeg": Ready, "ffprobe": Ready, "tesseract": Ready, "speech": Ready, "ocr": Broken, "object": Ready, "yt-dlp": Optional, "asr-1": Broken} {
 		if got := stateOf(report.Programs, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
@@ -215,6 +216,10 @@ func changedProgram(t *testing.T, o Options, ffprobe string) {
 	}
 	if d.Status != tool.Missing || stateOf(d.Programs, "ffprobe") != Broken || stateOf(d.Programs, "ffmpeg") != Ready {
 		t.Errorf("the doctor says %s: %+v", d.Status, d.Programs)
+	}
+	own := slices.IndexFunc(d.Programs, func(p Program) bool { return p.Name == "asr-1" })
+	if own < 0 || d.Programs[own].State != Missing || !strings.HasPrefix(d.Programs[own].Fix, "install no-such-scribe or correct lens.asr") {
+		t.Errorf("a program of lens.asr that is not there: %+v", d.Programs)
 	}
 	for _, s := range d.Tools {
 		if s.ToolID == "video.probe" && (s.State != tool.Missing || s.Fix != "cutroom setup") {
