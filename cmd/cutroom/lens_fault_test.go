@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -99,6 +100,29 @@ func TestCooledIsTriedLast(t *testing.T) {
 	out = next.image(media.ReadImageInput{Source: "grey.png", Prompt: "2"})
 	if d := cmp.Diff([]string{"registered:acme ok"}, attempts(out)); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestWhileOneRests: what this machine saw while a service's key rested is not what the same
+// call is answered with for good, of a picture and of a video's frames.
+func TestWhileOneRests(t *testing.T) {
+	t.Parallel()
+	acme := providertest.New(t, providertest.Fail(401, "no"))
+	now := time.Now()
+	l := newLab(t, omni, map[string]*providertest.Server{"acme": acme})
+	slide, film := cutroom.InPath(l.slide("a.png")), cutroom.InPath(l.film("a.mp4", "2"))
+	still(t, l.dir, "color=gray:s=64x64:d=1", "grey.png")
+	l.image(media.ReadImageInput{Source: "grey.png"}) // after which its key rests
+	acme.Answer(func(providertest.Request) providertest.Step { return saw("a slide") })
+	resting := func(at time.Time) (string, string) {
+		next := &lab{workspace: l.reopenAt(t, l.dir, func() time.Time { return at }), home: l.home, hosts: l.hosts, dials: l.dials}
+		return next.image(media.ReadImageInput{Source: slide}).Meta.Provider, next.video(media.ReadVideoInput{Source: film}).Meta.Provider
+	}
+	if picture, frames := resting(now); picture != "local:ocr" || frames == "multimodal:acme" {
+		t.Fatalf("while its key rests: %s, %s", picture, frames)
+	}
+	if picture, frames := resting(now.Add(time.Hour)); picture != "registered:acme" || frames != "multimodal:acme" {
+		t.Errorf("once it rests no more: %s, %s", picture, frames)
 	}
 }
 

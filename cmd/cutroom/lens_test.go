@@ -82,12 +82,18 @@ func write(t testing.TB, path, text string) {
 // reopen is another process over the same home.
 func (l *lab) reopen(t *testing.T, dir string) *workspace {
 	t.Helper()
+	return l.reopenAt(t, dir, nil)
+}
+
+// reopenAt is one whose clock says something else.
+func (l *lab) reopenAt(t *testing.T, dir string, now func() time.Time) *workspace {
+	t.Helper()
 	registry, err := tool.NewRegistry(tools.Families()...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	i, err := setup.Open(t.Context(), setup.Options{
-		Dir: dir, Root: dir, Home: l.home, Registry: registry,
+		Dir: dir, Root: dir, Home: l.home, Registry: registry, Now: now,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			*l.dials++
 			to := l.hosts[address]

@@ -209,6 +209,7 @@ func (f *framing) pictures() (lens.Findings, error) {
 		return none, err
 	}
 	o := reply.Output.(*ReadOutput)
+	f.out.transient = f.out.transient || o.transient
 	for _, a := range o.Meta.Attempts {
 		a.Provider = string(lens.FrameRead) + ":" + a.Provider
 		if reply.Reused {

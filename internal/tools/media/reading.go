@@ -57,6 +57,7 @@ type reading struct {
 	facts  lens.Facts
 	row    lens.Row
 	dead   []string // readers that failed in a way that they will again
+	rests  bool     // a reader was moved to the end, since its keys failed shortly before
 	spent  int64    // millionths, before
 	out    *ReadOutput
 }
@@ -177,6 +178,7 @@ func (r *reading) remote() bool {
 func (r *reading) offered(m lens.Medium) []lens.Reader {
 	list, warnings := r.env.Readers().Offered(r.ctx, m, r.consent())
 	r.warn(warnings...)
+	r.rests = r.rests || slices.ContainsFunc(list, func(x lens.Reader) bool { return x.Cooled })
 	return slices.DeleteFunc(list, func(x lens.Reader) bool { return slices.Contains(r.dead, x.ID) })
 }
 
@@ -307,6 +309,9 @@ func (r *reading) finish() {
 		// A reader that failed now may answer later; one that was left out will be left out
 		// again, which the key says.
 		r.out.transient = r.out.transient || !a.OK && a.Skipped == "" || a.Skipped == lens.OverBudget
+	}
+	if r.rests && !slices.ContainsFunc(m.Attempts, func(a lens.Attempt) bool { return a.OK && a.Cooled }) {
+		r.out.transient = true // who rests now may answer later
 	}
 	if _, cost := r.env.Readers().Spent(); cost > r.spent {
 		spent := cutroom.Micros(cost - r.spent)

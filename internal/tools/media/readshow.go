@@ -29,6 +29,11 @@ func (out *ReadOutput) Show(room tool.Room) tool.Showing {
 // Brief is the same for people.
 func (out *ReadOutput) Brief() []string {
 	list := append(out.told(), reasons(out.PartialReasons, out.Meta.Warnings)...)
+	for _, a := range out.Meta.Attempts {
+		if !a.OK && a.Message != "" {
+			list = append(list, quote(a.Provider, longestName)+" said: "+quote(a.Message, longestReason))
+		}
+	}
 	for _, l := range out.lines() {
 		text, _ := l.text(longestLine)
 		list = append(list, text)

@@ -17,6 +17,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/evidence"
+	"cutroom/internal/lens"
 	"cutroom/internal/tool"
 )
 
@@ -440,5 +441,28 @@ func TestFromBeyondTheEndIsRefused(t *testing.T) {
 	}
 	if err := (AskInput{Question: "what?", From: 1}).Validate(); cutroom.AsError(err).Code != cutroom.Invalid {
 		t.Errorf("from with a question: %v", err)
+	}
+}
+
+// TestWhoReadIsNamed: who is told what was read learns the model, and a person what a
+// service said that failed, on one line and harmless.
+func TestWhoReadIsNamed(t *testing.T) {
+	t.Parallel()
+	out := ReadOutput{Evidence: lens.Evidence{Source: "a.png", Kind: lens.Image, Meta: lens.Meta{Provider: "registered:acme", Attempts: []lens.Attempt{
+		{Provider: "registered:spare", Model: "mini", Class: lens.Auth, Message: "Incorrect API key\n\x1b[31mprovided"},
+		{Provider: "registered:acme", Model: "eye-2", OK: true},
+	}}}}
+	got := strings.Join(out.Brief(), "\n")
+	for _, want := range []string{"image read by registered:acme (eye-2), verdict", "registered:spare said: Incorrect API key"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.ContainsAny(got, "\x1b") || len(out.Brief()) != 4 {
+		t.Errorf("%q", out.Brief())
+	}
+	out.Meta.Attempts = append(out.Meta.Attempts, lens.Attempt{Provider: "registered:acme", Model: "eye-3", OK: true})
+	if got := out.Brief()[0]; strings.Contains(got, "eye-") {
+		t.Errorf("parts that two models read are not one's: %s", got)
 	}
 }
