@@ -40,7 +40,7 @@ var layers = []layer{
 	{"lens", "internal/lens", "os net", "how media become evidence through readers: the table of verdicts and chains, what readers are told and what of their answers counts; it asks nobody itself"},
 	{"proof", "internal/proof internal/verdict", "os net", "what must be true of a written file, and how it is measured; what a finished one is worth to a platform"},
 	{"timeline", "internal/timeline", "os net", "the files of editing programs: pure text, in the frames and labels of ffmpeg's words"},
-	{"knowledge", "internal/ffmpeg internal/evidence internal/caption internal/platform internal/align internal/rhythm", "os net", "pure functions, no input or output"},
+	{"knowledge", "internal/ffmpeg internal/evidence internal/caption internal/platform internal/align internal/rhythm internal/grade", "os net", "pure functions, no input or output"},
 	{"edl", "internal/edl", "os net", "edit maps and cut lists: times only, so that all above may speak of them"},
 	{"records", "internal/approval internal/audit internal/cooldown internal/meter internal/run internal/token", "", "what was allowed and what was done: kept in the store, under keys; never an engine or a door"},
 	{"parts", "internal/sandbox internal/stage internal/fetch internal/origin internal/provider internal/onnx internal/picture internal/ocr internal/object internal/speech internal/policy internal/redact internal/attestation internal/event internal/store internal/font internal/config internal/host internal/modeltest internal/persontest internal/testenv", "", "each knows the nouns and nothing above it, nor each other"},

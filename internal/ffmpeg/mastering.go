@@ -103,3 +103,20 @@ func (p *Prober) mastered(out []byte) {
 		}
 	}
 }
+
+// PeakLight is the brightest light that HDR10 says there is in the picture, else that
+// its display shows, in cd/m²; 0 where neither is stated.
+func (v *VideoFacts) PeakLight() float64 {
+	if most, _, ok := strings.Cut(v.LightLevel, ","); ok {
+		if n, err := strconv.ParseFloat(most, 64); err == nil && n > 0 {
+			return n
+		}
+	}
+	if _, l, ok := strings.Cut(v.MasterDisplay, "L("); ok {
+		most, _, _ := strings.Cut(l, ",")
+		if n, err := strconv.ParseFloat(most, 64); err == nil {
+			return n / 10_000
+		}
+	}
+	return 0
+}

@@ -26,12 +26,7 @@ func (r *rawStream) video(s *Stream, d *Document) {
 		v.BitDepth = int(n)
 	}
 	v.SAR, _ = ParseRational(string(r.SAR))
-	switch v.Transfer {
-	case "smpte2084":
-		v.HDR = "pq"
-	case "arib-std-b67":
-		v.HDR = "hlg"
-	}
+	v.HDR = RangeOf(v.Transfer)
 	v.Alpha = hasAlpha(v.PixelFormat) || tag(r.Tags, "alpha_mode") == "1"
 	r.turn(v, d)
 	v.size()
@@ -191,4 +186,15 @@ func compareRates(real, avg Rational) Verdict {
 		return Verdict{Evidence: fmt.Sprintf("base rate %v and average rate %v agree", real, avg)}
 	}
 	return Verdict{Variable: true, Evidence: fmt.Sprintf("base rate %v but average rate %v", real, avg)}
+}
+
+// RangeOf is the high dynamic range that a transfer curve stands for: pq, hlg, or "".
+func RangeOf(transfer string) string {
+	switch transfer {
+	case "smpte2084":
+		return "pq"
+	case "arib-std-b67":
+		return "hlg"
+	}
+	return ""
 }

@@ -22,14 +22,17 @@ type compiler struct {
 	notes     []string
 	dropped   []string
 
-	inputs  []input  // ffmpeg's inputs, in order
-	feeds   []int    // the input of each part; −1: it has none
-	chains  []string // of the filter graph
-	files   []argv.File
-	taps    []tap
-	expect  proof.Expectation
-	joined  *joining      // the pieces, where there are any
-	palette *argv.Command // chooses the colours of a GIF, before the encode
+	inputs   []input  // ffmpeg's inputs, in order
+	feeds    []int    // the input of each part; −1: it has none
+	chains   []string // of the filter graph
+	files    []argv.File
+	taps     []tap
+	expect   proof.Expectation
+	joined   *joining       // the pieces, where there are any
+	palette  *argv.Command  // chooses the colours of a GIF, before the encode
+	before   []argv.Command // runs before the encode
+	unshaken *motionRun     // what finds the shaking of the camera, while its chain is built
+	bent     float64        // cd/m² that the tone curve of BT.2390 begins from; 0: it is not used
 }
 
 // input is one -i of the run.
@@ -69,6 +72,7 @@ func compile(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (*Compiled, er
 	if err != nil {
 		return nil, err
 	}
+	c.toneTable()
 	audio, err := c.sound()
 	if err != nil {
 		return nil, err
@@ -79,6 +83,7 @@ func compile(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (*Compiled, er
 	if c.palette != nil {
 		cmds = append([]argv.Command{*c.palette}, cmds...)
 	}
+	cmds = append(c.before, cmds...)
 	if c.joined != nil {
 		cmds = append(c.joined.commands, cmds...)
 	}

@@ -184,7 +184,7 @@ func (c *compiler) sayColors(f frame) {
 		if v == nil {
 			continue
 		}
-		if v.Video.HDR != "" && !f.hdr {
+		if c.mapped(v.Video, f) {
 			c.note("the high dynamic range of %s (%s) is tone-mapped to standard range, tagged BT.709", c.g.Sources[cl.Source].Name, v.Video.HDR)
 		}
 		if raised(v.Video, f) {
@@ -209,17 +209,20 @@ func (c *compiler) needs(f frame) error {
 		v := c.g.Sources[cl.Source].Media.FirstVideo()
 		switch {
 		case v == nil:
-		case v.Video.HDR != "" && !f.hdr:
+		case c.mapped(v.Video, f):
 			if err := c.a.Missing("zscale", "tonemap"); err != nil {
 				return err
 			}
-		case raised(v.Video, f):
+		case raised(v.Video, f), wide(v.Video, f):
 			if err := c.a.Missing("zscale"); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	if err := c.steady(f); err != nil {
+		return err
+	}
+	return c.lookNeeds()
 }
 
 // subsampled reports whether a format needs even sizes.

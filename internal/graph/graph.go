@@ -70,11 +70,15 @@ type Transition struct {
 
 // Picture is what is done with the picture once the clips are joined.
 type Picture struct {
-	Copy          bool // the packets are copied: no other field may ask for a change
-	Turn          int  // 0, 90, 180, 270 clockwise, before everything else
+	Copy          bool   // the packets are copied: no other field but Retag and StripDolby may ask for a change
+	Retag         *Retag // of copied packets: what they say of their colours from now on
+	StripDolby    bool   // of copied packets: the second layer of Dolby Vision is left out
+	Turn          int    // 0, 90, 180, 270 clockwise, before everything else
 	FlipX, FlipY  bool
-	Crop          *Box // in display coordinates after the turn, before the fit
-	Width, Height int  // of the frame; 0: of the first clip, made even
+	Tone          Tone   // where high dynamic range becomes standard range
+	Looks         []Look // in order, on the picture as shown
+	Crop          *Box   // in display coordinates after the turn, before the fit
+	Width, Height int    // of the frame; 0: of the first clip, made even
 	Fit           Fit
 	PadColor      string          // a colour of ffmpeg; default black
 	BlurRadius    int             // of a blurred background; default 20

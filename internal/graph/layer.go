@@ -257,7 +257,7 @@ func (c *compiler) layerLook(l *Layer, v *ffmpeg.Stream, tag string) string {
 	lifted := raised(v.Video, c.out)
 	mapped := v.Video.HDR != "" && !c.out.hdr
 	if mapped {
-		chain = append(chain, toneMap(v.Video)...)
+		chain = append(chain, c.toneMap(v.Video, "gbrp")...)
 	}
 	if l.Key != nil {
 		chain = append(chain, l.Key.chain(v.Video, mapped || v.Video.RGB())...)

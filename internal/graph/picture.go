@@ -48,7 +48,8 @@ func (c *compiler) shape(v *ffmpeg.VideoFacts) (frame, error) {
 	if p.Turn%180 != 0 {
 		w, h, dw, dh = h, w, dh, dw
 	}
-	f.kept = p.Crop == nil && p.Width == 0 && p.Height == 0 && len(p.Burn)+len(p.Layers) == 0 && c.oneSource()
+	dw, dh = c.lookSize(dw, dh)
+	f.kept = !c.squares(v) && p.Crop == nil && p.Width == 0 && p.Height == 0 && len(p.Burn)+len(p.Layers) == 0 && c.oneSource()
 	switch odd := c.subsampled(f.format) && (w%2 != 0 || h%2 != 0); {
 	case odd && f.kept && (w < 2 || h < 2):
 		f.kept = false
@@ -123,13 +124,23 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 	p := c.g.Picture
 	var chain []string
 	add := func(format string, args ...any) { chain = append(chain, fmt.Sprintf(format, args...)) }
+	look := &painter{c: c, v: v, f: f, tag: tag}
+	c.earlyLooks(look)
+	chain = append(chain, look.chain...)
+	deep := "gbrp"
+	if c.painted() {
+		deep = "gbrp16le"
+	}
 	switch {
-	case v.HDR != "" && !f.hdr:
-		chain = append(chain, toneMap(v)...)
+	case c.mapped(v, f):
+		chain = append(chain, c.toneMap(v, deep)...)
+		look.rgb = true
 	case raised(v, f):
 		chain = append(chain, raise(v, f)...)
+		look.rgb = true
 	case v.Alpha && !f.alpha:
 		chain = append(chain, flatten(tag)...)
+		look.rgb = true
 	}
 	chain = append(chain, v.Turns()...)
 	switch p.Turn {
@@ -151,7 +162,18 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 		w, h = h, w
 	}
 	conv := c.convert(v, f)
-	if z := c.exact(v, f, conv); z != "" {
+	if c.painted() {
+		look.begin(chain, w, h, p.Turn)
+		c.lateLooks(look)
+		chain = append(chain, look.chain...)
+		w, h = c.lookSize(w, h)
+		if look.done || look.rgb && f.rgb() {
+			conv = ""
+		}
+	}
+	if look.done {
+		conv = ""
+	} else if z := c.exact(v, f, conv); z != "" {
 		add("%s", z)
 		conv = ""
 	}
@@ -195,7 +217,7 @@ func (c *compiler) convert(v *ffmpeg.VideoFacts, f frame) string {
 		return ":in_color_matrix=" + scaleMatrix(v.MatrixOr()) + ":in_range=" + map[bool]string{true: "full", false: "limited"}[v.FullRange()]
 	case f.rgb():
 		return ""
-	case v.HDR != "" && !f.hdr, v.RGB(), v.Alpha && !f.alpha, raised(v, f):
+	case c.mapped(v, f), v.RGB(), v.Alpha && !f.alpha, raised(v, f):
 		return ":out_color_matrix=" + scaleMatrix(f.color.matrix) + ":out_range=limited"
 	case v.FullRange():
 		m := scaleMatrix(v.MatrixOr())
@@ -212,17 +234,23 @@ func (c *compiler) convert(v *ffmpeg.VideoFacts, f frame) string {
 func (c *compiler) exact(v *ffmpeg.VideoFacts, f frame, conv string) string {
 	names := map[string]string{"bt709": "709", "smpte170m": "170m", "bt470bg": "470bg", "bt2020nc": "2020_ncl", "smpte240m": "240m"}
 	from, to := names[v.MatrixOr()], names[f.color.matrix]
-	if conv == "" || from == "" || to == "" || v.RGB() || f.rgb() || v.Alpha && !f.alpha || v.HDR != "" && !f.hdr || raised(v, f) || !strings.HasPrefix(v.PixelFormat, "yuv") {
+	far := wide(v, f)
+	if conv == "" && !far || from == "" || to == "" || v.RGB() || f.rgb() || v.Alpha && !f.alpha || c.mapped(v, f) || raised(v, f) || !strings.HasPrefix(v.PixelFormat, "yuv") {
 		return ""
 	}
-	if v.Width%2 != 0 || v.Height%2 != 0 || !c.a.Filter("zscale") {
+	odd := v.Width%2 != 0 || v.Height%2 != 0
+	if odd && !far || !c.a.Filter("zscale") {
 		return ""
 	}
 	rng := "limited"
 	if v.FullRange() {
 		rng = "full"
 	}
-	return fmt.Sprintf("zscale=matrixin=%s:matrix=%s:rangein=%s:range=limited:primariesin=709:primaries=709:transferin=709:transfer=709", from, to, rng)
+	z := fmt.Sprintf("zscale=matrixin=%s:matrix=%s:rangein=%s:range=limited:primariesin=%s:primaries=709:transferin=709:transfer=709", from, to, rng, gamut(far))
+	if odd {
+		z = "format=yuv444p10le," + z
+	}
+	return z
 }
 
 // scaleMatrix is a matrix in the words of the scale filter.
@@ -236,19 +264,6 @@ func scaleMatrix(m string) string {
 		return m
 	}
 	return "bt709"
-}
-
-// toneMap brings high dynamic range to BT.709 in linear light, at 10 bits or more until
-// it is done.
-func toneMap(v *ffmpeg.VideoFacts) []string {
-	in := ""
-	if v.Primaries == "" {
-		in += ":pin=2020"
-	}
-	if v.Matrix == "" {
-		in += ":min=2020_ncl"
-	}
-	return []string{"zscale=t=linear:npl=100" + in, "format=gbrpf32le", "zscale=p=709", "tonemap=tonemap=hable:desat=0", "zscale=t=709", "format=gbrp"}
 }
 
 // raised reports whether a picture is brought to the curve of a frame of high dynamic

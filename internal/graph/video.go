@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strings"
 
 	"cutroom"
 	"cutroom/internal/ffmpeg"
@@ -71,9 +72,23 @@ func (c *compiler) copyPicture(src *Source, v *ffmpeg.Stream) ([]argv.Atom, erro
 			WithHint("name an output with the input's suffix, or .mkv")
 	}
 	atoms := append(argv.Words("-map", fmt.Sprintf("0:%d", v.Index), "-c:v", "copy"), hvcTag(c.g.Target.Container, v.CodecName)...)
+	bits, err := c.bits(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(bits) > 0 {
+		atoms = append(atoms, argv.Words("-bsf:v", strings.Join(bits, ","))...)
+	}
 	x := &proof.Video{Codec: v.CodecName, Frames: v.Frames, Width: v.Video.DisplayWidth, Height: v.Video.DisplayHeight, PixelFormat: v.Video.PixelFormat, First: max(0, v.StartSeconds)}
 	if v.EndSeconds > v.StartSeconds {
 		x.Length = v.EndSeconds - v.StartSeconds
+	}
+	if t := c.g.Picture.Retag; t != nil {
+		atoms = append(atoms, t.stated()...)
+		x.Range, x.Matrix, x.Primaries, x.Transfer = t.Range, t.Matrix, t.Primaries, t.Transfer
+		if t.Range != "" {
+			x.PixelFormat = "" // some formats have another name for each range
+		}
 	}
 	c.expect.Video = x
 	return atoms, nil
@@ -90,6 +105,7 @@ func (c *compiler) selectPicture(v *ffmpeg.Stream) (string, error) {
 		head += fmt.Sprintf("trim=start_pts=%d:end_pts=%d,select='%s',setpts='PTS-%s'", parts[0].from, parts[len(parts)-1].to, within(parts), shift(parts))
 	}
 	chain := head + "," + c.look(v.Video, c.out, "")
+	c.shakes(head)
 	if c.rate.Known() {
 		chain += c.atRate(c.frames())
 	}

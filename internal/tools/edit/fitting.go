@@ -129,21 +129,5 @@ func (in FitInput) keep(p *graph.Picture, v *ffmpeg.VideoFacts, w, h int, out *F
 
 // sound keeps the sound: copied where nothing moves in time and the output holds it.
 func (in FitInput) sound(d *ffmpeg.Document, t graph.Target, clip graph.Clip) (*graph.Sound, error) {
-	list := d.AudioStreams()
-	s := &graph.Sound{}
-	if in.AudioStream != nil {
-		if _, err := d.AudioStream(*in.AudioStream); err != nil {
-			return nil, err
-		}
-		s.Tracks, s.Stream = graph.OneTrack, *in.AudioStream
-		list = list[*in.AudioStream : *in.AudioStream+1]
-	}
-	if len(list) == 0 || !graph.HoldsSound(t.Container) {
-		return nil, nil
-	}
-	s.Copy = clip == graph.Clip{}
-	for _, a := range list {
-		s.Copy = s.Copy && graph.Holds(t.Container, a.CodecName)
-	}
-	return s, nil
+	return keptSound(d, t, in.AudioStream, clip == graph.Clip{})
 }
