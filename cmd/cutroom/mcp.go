@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cutroom/internal/cli"
+	"cutroom/internal/httpapi"
 	"cutroom/internal/mcpserver"
 	"cutroom/internal/mcpserver/transport"
 )
@@ -58,5 +59,10 @@ func serveHTTP(ctx context.Context, s *mcp.Server, o cli.MCP) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", endpoint)
-	return transport.Listen(ctx, o.HTTP, mux, func(a net.Addr) { o.Ready(a.String()) })
+	life := transport.NewLifetime(ctx)
+	return httpapi.Listen(ctx, httpapi.ListenOptions{
+		Addr: o.HTTP, Local: true, Handler: mux, Ready: func(a net.Addr) { o.Ready(a.String()) },
+		Base:  func(context.Context) context.Context { return life.With(ctx) }, // calls end at once
+		After: life.Wait,
+	})
 }

@@ -18,9 +18,6 @@ import (
 	"cutroom/internal/token"
 )
 
-// stopTime is how long sessions may take to end.
-const stopTime = 10 * time.Second
-
 // serve opens all doors at one address.
 func serve(ctx context.Context, o cli.Serve) error {
 	i := o.Installation
@@ -46,7 +43,7 @@ func serve(ctx context.Context, o cli.Serve) error {
 	doors := []httpapi.Door{{Path: "/mcp", Scope: token.MCP, Handler: hosts}, {Path: "/v1/", Scope: token.Gateway, Handler: models, ByKey: true}}
 	at.Handler = httpapi.New(httpapi.Options{Verify: verify(o), Doors: doors, Hosts: o.Hosts, Log: o.Log})
 	life := transport.NewLifetime(ctx)
-	at.Base = life.With
+	at.Base, at.After = life.With, life.Wait
 	later := time.AfterFunc(resumeAfter, func() {
 		if err := i.Jobs.Resume(ctx); err != nil {
 			o.Log.Warn("jobs", "cause", err)
@@ -54,9 +51,6 @@ func serve(ctx context.Context, o cli.Serve) error {
 	})
 	err = httpapi.Listen(ctx, at)
 	later.Stop()
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-	defer cancel()
-	life.Wait(stop)
 	i.Jobs.Drain(ctx)
 	return err
 }

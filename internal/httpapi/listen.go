@@ -18,10 +18,14 @@ import (
 // ListenOptions say where a handler is served.
 type ListenOptions struct {
 	Addr      string // host and port; a host of this machine unless there is a certificate
+	Local     bool   // a host of this machine in any case
 	Cert, Key string // files in PEM; both or none
 	Handler   http.Handler
 	// Base is the context of the requests, which ends with the server's own; nil is that.
 	Base func(context.Context) context.Context
+	// After waits for what requests left behind, when the server was told to stop and has
+	// ended; its context ends when the time for that is over. nil: there is nothing.
+	After func(context.Context)
 	// Ready is called with the address that is really listened on.
 	Ready func(net.Addr)
 }
@@ -36,6 +40,9 @@ func (o ListenOptions) Check() error {
 	switch {
 	case err != nil:
 		return cutroom.Errorf(cutroom.Invalid, "%q is no address", o.Addr).WithHint("give one such as 127.0.0.1:7788")
+	case o.Local && !cutroom.Loopback(host):
+		return cutroom.Errorf(cutroom.Denied, "%q is not an address of this machine alone: whoever reached it could read and write with your rights", o.Addr).
+			WithHint("use 127.0.0.1, and for other machines a proxy of yours that encrypts")
 	case (o.Cert == "") != (o.Key == ""):
 		return cutroom.Errorf(cutroom.Invalid, "a certificate and its key belong together").WithHint("give both --tls-cert and --tls-key")
 	case !cutroom.Loopback(host) && o.Cert == "":
@@ -102,6 +109,9 @@ func Listen(ctx context.Context, o ListenOptions) error {
 		_ = server.Close() // what did not end by itself
 	}
 	<-ended
+	if o.After != nil {
+		o.After(stop)
+	}
 	return nil
 }
 

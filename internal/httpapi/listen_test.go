@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,12 @@ func TestAddresses(t *testing.T) {
 	}
 	if err := (ListenOptions{Addr: "127.0.0.1:0", Cert: "a"}).Check(); err == nil {
 		t.Error("a certificate without a key")
+	}
+	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "[::]:0", "example.org:80"} {
+		err := ListenOptions{Addr: addr, Local: true, Cert: "a", Key: "b"}.Check()
+		if e := cutroom.AsError(err); e == nil || e.Code != cutroom.Denied || strings.Contains(e.Hint, "tls") {
+			t.Errorf("%s, for this machine: %v", addr, err)
+		}
 	}
 	if !(ListenOptions{Addr: "0.0.0.0:1"}).Remote() || (ListenOptions{Addr: "127.0.0.1:1"}).Remote() {
 		t.Error("who reaches an address")

@@ -1,11 +1,8 @@
 package object
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 
 	"cutroom/internal/picture"
@@ -26,16 +23,7 @@ type order struct {
 // (without argv[0]) and prints one [View] a line. The exit code is 0 even when
 // pictures were unreadable, 2 on a wrong argument, 1 on anything else.
 func Child(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	o, err := parseOrder(args, stderr)
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 2
-	}
-	if err := o.run(stdout); err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
-	}
-	return 0
+	return picture.Child(args, stdout, stderr, parseOrder)
 }
 
 func parseOrder(args []string, stderr io.Writer) (order, error) {
@@ -62,23 +50,13 @@ func parseOrder(args []string, stderr io.Writer) (order, error) {
 	return o, nil
 }
 
-func (o order) run(stdout io.Writer) error {
+// Run carries the order out.
+func (o order) Run(stdout io.Writer) error {
 	d, err := Load(o.graph, o.weights, o.threads)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(stdout)
-	enc := json.NewEncoder(out)
-	for i, path := range o.pictures {
-		if err := enc.Encode(o.view(d, i, path)); err != nil {
-			return fmt.Errorf("write view: %w", err)
-		}
-		// Each view is passed on at once: it is the progress of the run.
-		if err := out.Flush(); err != nil {
-			return fmt.Errorf("write view: %w", err)
-		}
-	}
-	return nil
+	return picture.Each(stdout, o.pictures, func(i int, path string) (View, error) { return o.view(d, i, path), nil })
 }
 
 // view looks at one picture. One that cannot be read is a view with a problem.

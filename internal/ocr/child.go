@@ -1,8 +1,6 @@
 package ocr
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -39,16 +37,7 @@ type order struct {
 // read, with two lists of it, into the folder of those lists. The exit code is 0
 // even when pictures were unreadable, 2 on a wrong argument, 1 on anything else.
 func Child(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	o, err := parseOrder(args, stderr)
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 2
-	}
-	if err := o.run(stdout); err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
-	}
-	return 0
+	return picture.Child(args, stdout, stderr, parseOrder)
 }
 
 func parseOrder(args []string, stderr io.Writer) (order, error) {
@@ -90,7 +79,8 @@ type session struct {
 	askAll       bool // PP-OCRv4 does not read every language asked for
 }
 
-func (o order) run(stdout io.Writer) (err error) {
+// Run carries the order out.
+func (o order) Run(stdout io.Writer) (err error) {
 	s := session{order: o}
 	names, err := languages(o.language)
 	if err != nil {
@@ -108,27 +98,8 @@ func (o order) run(stdout io.Writer) (err error) {
 	if s.pages, err = newGallery(o.pages); err != nil {
 		return errors.Join(err, s.crops.close())
 	}
-	err = s.readAll(stdout)
+	err = picture.Each(stdout, s.pictures, s.frame)
 	return errors.Join(err, s.crops.close(), s.pages.close())
-}
-
-func (s *session) readAll(stdout io.Writer) error {
-	out := bufio.NewWriter(stdout)
-	enc := json.NewEncoder(out)
-	for i, path := range s.pictures {
-		f, err := s.frame(i, path)
-		if err != nil {
-			return fmt.Errorf("picture %d: %w", i, err)
-		}
-		if err := enc.Encode(f); err != nil {
-			return fmt.Errorf("write frame: %w", err)
-		}
-		// Each frame is passed on at once: it is the progress of the run.
-		if err := out.Flush(); err != nil {
-			return fmt.Errorf("write frame: %w", err)
-		}
-	}
-	return nil
 }
 
 // frame reads one picture. A picture that cannot be read is a frame with a problem;

@@ -96,7 +96,7 @@ func TestTheOfficialClient(t *testing.T) {
 			}
 			ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 			address, ended := make(chan net.Addr, 1), make(chan error, 1)
-			go func() { ended <- Listen(ctx, "127.0.0.1:0", h, func(a net.Addr) { address <- a }) }()
+			go func() { ended <- serveAt(ctx, h, address) }()
 			t.Cleanup(func() {
 				stop()
 				if err := <-ended; err != nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"cutroom"
+	"cutroom/internal/httpapi"
 )
 
 const token = "the-token-of-the-test"
@@ -372,14 +372,13 @@ func TestMethodsOfTheEras(t *testing.T) {
 	}
 }
 
-func TestListenIsForThisMachine(t *testing.T) {
-	t.Parallel()
-	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "[::]:0", "example.org:80", "127.0.0.1", ""} {
-		err := Listen(t.Context(), addr, http.NotFoundHandler(), nil)
-		if e := cutroom.AsError(err); e == nil || e.Code == cutroom.Internal || e.Hint == "" {
-			t.Errorf("%q: %v", addr, err)
-		}
-	}
+// serveAt serves a handler as the command does.
+func serveAt(ctx context.Context, h http.Handler, address chan<- net.Addr) error {
+	life := NewLifetime(ctx)
+	return httpapi.Listen(ctx, httpapi.ListenOptions{
+		Addr: "127.0.0.1:0", Handler: h, Ready: func(a net.Addr) { address <- a },
+		Base: func(context.Context) context.Context { return life.With(ctx) }, After: life.Wait,
+	})
 }
 
 // TestListenEndsInOrder stops a server that has a call, a stream and an idle client.
@@ -392,7 +391,7 @@ func TestListenEndsInOrder(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	address, ended := make(chan net.Addr, 1), make(chan error, 1)
-	go func() { ended <- Listen(ctx, "127.0.0.1:0", h, func(a net.Addr) { address <- a }) }()
+	go func() { ended <- serveAt(ctx, h, address) }()
 	url := "http://" + (<-address).String() + "/"
 	send := func(method, body, session string) *http.Response {
 		r := request(method, body, header(sessionHeader, session))
