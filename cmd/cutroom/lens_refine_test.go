@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -92,11 +93,12 @@ func TestRefine(t *testing.T) {
 	}
 }
 
-// TestSelection: off, explicit, and models that only their service declares; the gateway's
-// own names are never readers.
+// TestSelection: off, explicit, and models that only their service declares, which come
+// behind those of the config; the gateway's own names are never readers.
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	acme := providertest.New(t, saw("a slide"))
+	acme.ForModel("eye", providertest.Fail(500, "broken"))
 	acme.Models(`{"object":"list","data":[{"id":"cutroom-vision-eye","architecture":{"input_modalities":["text","image"]}},{"id":"mute","architecture":{"input_modalities":["text"]}},{"id":"eye-2","architecture":{"input_modalities":["text","image"]}}]}`)
 	for name, row := range map[string]struct {
 		config string
@@ -104,13 +106,21 @@ func TestSelection(t *testing.T) {
 		model  string
 	}{
 		"declared by the service": {"models: [{id: mute, provider: acme, base_url: HTTP:acme, key: KEY:a}]\nlens: {allow_upload: true}", []string{"registered:acme ok"}, "eye-2"},
+		"behind an entry":         {"models: [{id: eye, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [text, image]}]\nlens: {allow_upload: true}", []string{"registered:acme unavailable", "registered:acme ok"}, "eye eye-2"},
+		"an entry knows better":   {"models: [{id: eye, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [text, image]}, {id: eye-2, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [text]}]\nlens: {allow_upload: true}", []string{"registered:acme unavailable", "local:ocr ok"}, "eye"},
 		"off":                     {"models: [{id: eye, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [image]}]\nlens: {allow_upload: true, models: {image: \"\"}}", []string{"local:ocr ok"}, ""},
 		"explicit":                {"models: [{id: mute, provider: acme, base_url: HTTP:acme, key: KEY:a}]\nlens: {allow_upload: true, models: {image: acme/secret-eye}}", []string{"registered:acme ok"}, "secret-eye"},
 		"our own":                 {"models: [{id: mute, provider: acme, base_url: HTTP:acme, key: KEY:a}]\nlens: {allow_upload: true, models: {image: acme/cutroom-vision-eye}}", []string{"local:ocr ok"}, ""},
 	} {
 		l := newLab(t, row.config, map[string]*providertest.Server{"acme": acme})
 		out := l.image(media.ReadImageInput{Source: cutroom.InPath(l.slide("a.png"))})
-		if d := cmp.Diff(row.want, attempts(out)); d != "" || out.Meta.Attempts[0].Model != row.model {
+		var models []string
+		for _, a := range out.Meta.Attempts {
+			if a.Model != "" {
+				models = append(models, a.Model)
+			}
+		}
+		if d := cmp.Diff(row.want, attempts(out)); d != "" || strings.Join(models, " ") != row.model {
 			t.Errorf("%s: %s %+v", name, d, out.Meta.Attempts)
 		}
 	}
@@ -154,6 +164,30 @@ func TestPlanNamesListedServices(t *testing.T) {
 			t.Errorf("under a rule %s: %s, %d connections", name, d, *l.dials)
 		}
 	}
+}
+
+// TestListsAreAskedForAnew: what a service lists is kept, until the config changes.
+func TestListsAreAskedForAnew(t *testing.T) {
+	t.Parallel()
+	acme := providertest.New(t)
+	acme.Models(`{"data":[{"id":"one"}]}`)
+	const text = "models: [{id: mine, provider: acme, base_url: HTTP:acme}]\n"
+	l := newLab(t, text, map[string]*providertest.Server{"acme": acme})
+	u := l.Upstreams()
+	defer u.Close()
+	listed := func(want string, asked int) {
+		t.Helper()
+		list := u.Listed(t.Context())
+		if len(list) != 1 || list[0].ID != want || acme.Lists() != asked {
+			t.Errorf("%v after %d requests, want %s after %d", list, acme.Lists(), want, asked)
+		}
+	}
+	listed("one", 1)
+	acme.Models(`{"data":[{"id":"two"}]}`)
+	listed("one", 1)
+	write(t, filepath.Join(l.home, "config", "cutroom.yaml"), strings.ReplaceAll(text, "HTTP:acme", "http://acme.test/v1")+"lens: {allow_upload: true}\n")
+	listed("two", 2)
+	listed("two", 2)
 }
 
 // TestPlanSendsNothing: an outlook names who would be sent what, and opens no connection.

@@ -9,8 +9,11 @@ import (
 )
 
 // Settled is what the two config files say together. Own is the workspace's part that is
-// kept apart, as [Load] returns it.
-type Settled struct{ Config, Own Config }
+// kept apart, as [Load] returns it. Change counts how often they were read anew.
+type Settled struct {
+	Config, Own Config
+	Change      int64
+}
 
 // Live is the config of a process that lasts. A file that changed is read when the
 // config is next asked for, so that nothing has to be restarted; one that is wrong is
@@ -90,7 +93,7 @@ func (l *Live) Get() Settled {
 		l.tell(err)
 		return l.last
 	}
-	l.last, l.warned = Settled{c, own}, ""
+	l.last, l.warned = Settled{c, own, l.last.Change + 1}, ""
 	return l.last
 }
 

@@ -26,6 +26,8 @@ type readers struct {
 	client func() *provider.Client
 	dial   provider.Dial
 	now    func() time.Time
+
+	shelves shelves
 }
 
 func newReaders(i *Installation, o Options) *readers {
@@ -41,8 +43,9 @@ func newReaders(i *Installation, o Options) *readers {
 // Now returns the readers of this moment. What is counted against the budget of one call
 // begins at zero.
 func (r *readers) Now(context.Context) (tool.Readers, error) {
-	c := r.i.Live.Get().Config
-	s := &readerSet{readers: r, config: c, ends: map[string]func() (provider.Endpoint, error){}}
+	settled := r.i.Live.Get()
+	c := settled.Config
+	s := &readerSet{readers: r, config: c, change: settled.Change, ends: map[string]func() (provider.Endpoint, error){}}
 	bytes, cost := c.Lens.Budget.CallBounds()
 	s.call = &provider.Budget{MaxBytes: bound(bytes), MaxCost: bound((*int64)(cost))}
 	bytes, cost = c.Lens.Budget.DayBounds()
@@ -63,6 +66,7 @@ func bound(n *int64) int64 {
 type readerSet struct {
 	*readers
 	config config.Config
+	change int64 // of the config
 	call   *provider.Budget
 	day    meter.Spend
 	ends   map[string]func() (provider.Endpoint, error) // by the reader's id
@@ -125,7 +129,7 @@ func (s *readerSet) offered(ctx context.Context, m lens.Medium, c lens.Consent, 
 	for _, x := range models {
 		list = append(list, s.model(step, x))
 	}
-	if len(models) == 0 && !ask && s.chosen(m) == config.Auto {
+	if !ask && s.chosen(m) == config.Auto {
 		list = append(list, s.listing(step, asking)...)
 	}
 	switch m {
@@ -152,8 +156,8 @@ func (s *readerSet) models(ctx context.Context, m lens.Medium, remote, ask bool)
 				list = append(list, c)
 			}
 		}
-		if len(list) == 0 && ask {
-			list = s.listed(ctx, m, remote)
+		if ask {
+			list = append(list, s.listed(ctx, m, remote)...)
 		}
 		return list, nil
 	default:
@@ -187,12 +191,8 @@ func other(c config.Model, id string) config.Model {
 	return c
 }
 
-// Models that a service declares by itself: how many of one are taken, and how long it may
-// take to say so.
-const (
-	mostListed = 4
-	listTime   = 5 * time.Second
-)
+// mostListed is how many models of one service read a medium because the service says so.
+const mostListed = 4
 
 // lists are entries of the services whose own lists may be asked, one of each.
 func (s *readerSet) lists(remote bool) []config.Model {
@@ -218,33 +218,23 @@ func (s *readerSet) listing(step lens.Step, remote bool) []lens.Reader {
 	return list
 }
 
-// listed are the models that the services themselves declare to take a medium, asked for
-// where no entry of models does.
+// listed are the models that the services themselves declare to take a medium. What an
+// entry of models says of its model counts for more.
 func (s *readerSet) listed(ctx context.Context, m lens.Medium, remote bool) []config.Model {
 	var list []config.Model
-	for _, c := range s.lists(remote) {
-		e, err := s.endpoint(c)
-		if err != nil {
-			continue // whoever asks the model is told
-		}
-		within, cancel := context.WithTimeout(ctx, listTime)
-		known, err := s.client().Models(within, e)
-		cancel()
-		if err != nil {
-			continue
-		}
+	for _, l := range s.shelves.of(ctx, s, s.client(), s.lists(remote)) {
 		n := 0
-		for _, k := range known {
+		for _, k := range l.models {
 			takes, declared := k.Takes(provider.Modality(m))
-			if !takes || !declared || strings.HasPrefix(k.ID, wrapped) || n == mostListed {
+			own, known := s.config.Model(l.entry.Provider + "/" + k.ID)
+			if !takes || !declared || strings.HasPrefix(k.ID, wrapped) || known && len(own.Modalities) > 0 || n == mostListed {
 				continue
 			}
 			n++
-			if own, ok := s.config.Model(c.Provider + "/" + k.ID); ok {
-				list = append(list, own)
-				continue
+			if !known {
+				own = other(l.entry, k.ID)
 			}
-			list = append(list, other(c, k.ID))
+			list = append(list, own)
 		}
 	}
 	return list

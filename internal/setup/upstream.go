@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,18 +31,20 @@ const mostOfService = 500
 type Upstreams struct {
 	readers *readers
 	client  *provider.Client
+	shelves shelves
 }
 
 // Upstreams opens them.
 func (i *Installation) Upstreams() *Upstreams {
-	return &Upstreams{i.readers, provider.New(provider.Options{Dial: i.readers.dial, Header: upstreamHeader, Idle: upstreamIdle, Now: i.readers.now})}
+	return &Upstreams{readers: i.readers, client: provider.New(provider.Options{Dial: i.readers.dial, Header: upstreamHeader, Idle: upstreamIdle, Now: i.readers.now})}
 }
 
 // Close lets their connections go.
 func (u *Upstreams) Close() { u.client.Close() }
 
 func (u *Upstreams) set() *readerSet {
-	return &readerSet{readers: u.readers, config: u.readers.i.Live.Get().Config}
+	settled := u.readers.i.Live.Get()
+	return &readerSet{readers: u.readers, config: settled.Config, change: settled.Change}
 }
 
 // Configured are the entries of models.
@@ -65,27 +66,12 @@ func (s *readerSet) upstream(m config.Model) Upstream {
 func (u *Upstreams) Listed(ctx context.Context) []Upstream {
 	s := u.set()
 	var list []Upstream
-	var seen []string
-	for _, m := range s.config.Models {
-		if slices.Contains(seen, m.BaseURL) {
-			continue
-		}
-		seen = append(seen, m.BaseURL)
-		e, err := s.endpoint(m)
-		if err != nil {
-			continue // whoever asks the model is told
-		}
-		within, cancel := context.WithTimeout(ctx, listTime)
-		known, err := u.client.Models(within, e)
-		cancel()
-		if err != nil {
-			continue
-		}
-		for _, k := range known[:min(len(known), mostOfService)] {
-			if _, own := s.config.Model(m.Provider + "/" + k.ID); own || strings.HasPrefix(k.ID, wrapped) {
+	for _, l := range u.shelves.of(ctx, s, u.client, s.lists(true)) {
+		for _, k := range l.models[:min(len(l.models), mostOfService)] {
+			if _, own := s.config.Model(l.entry.Provider + "/" + k.ID); own || strings.HasPrefix(k.ID, wrapped) {
 				continue
 			}
-			o := other(m, k.ID)
+			o := other(l.entry, k.ID)
 			o.Name = k.Name
 			for _, takes := range k.Modalities {
 				o.Modalities = append(o.Modalities, string(takes))
