@@ -79,36 +79,3 @@ func (b Book) Wake(ctx context.Context, t provider.Target) error {
 	_, err = db.ExecContext(ctx, `delete from cooldown where provider = $1 and model = $2 and key = $3`, t.Provider, t.Model, t.Key)
 	return store.Fault(err)
 }
-
-// Rest is one that the book knows.
-type Rest struct {
-	provider.Target
-	Until time.Time
-}
-
-// All lists who rests at a time, the one who rests longest first.
-func (b Book) All(ctx context.Context, at time.Time) ([]Rest, error) {
-	if b.Exists != nil && !b.Exists() {
-		return nil, nil
-	}
-	db, err := b.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := db.QueryContext(ctx, `select provider, model, key, until from cooldown where until > $1 order by until desc, provider, model, key`, at.UnixMilli())
-	if err != nil {
-		return nil, store.Fault(err)
-	}
-	defer rows.Close()
-	var list []Rest
-	for rows.Next() {
-		var r Rest
-		var until int64
-		if err := rows.Scan(&r.Provider, &r.Model, &r.Key, &until); err != nil {
-			return nil, store.Fault(err)
-		}
-		r.Until = time.UnixMilli(until)
-		list = append(list, r)
-	}
-	return list, store.Fault(rows.Err())
-}

@@ -56,21 +56,6 @@ func TestBookIsAMap(t *testing.T) {
 				}
 			}
 		})
-		list, err := books[1].All(t.Context(), now)
-		n := 0
-		for _, until := range want {
-			if until.After(now) {
-				n++
-			}
-		}
-		if err != nil || len(list) != n {
-			t.Errorf("%d of %d, %v", len(list), n, err)
-		}
-		for i, r := range list {
-			if !want[r.Target].Equal(r.Until) || i > 0 && r.Until.After(list[i-1].Until) {
-				t.Errorf("%d: %+v", i, r)
-			}
-		}
 	})
 }
 
@@ -102,13 +87,9 @@ func TestBookWithoutDatabase(t *testing.T) {
 	if m, err := b.Resting(t.Context(), []provider.Target{target}); err != nil || len(m) != 0 || opened != 0 {
 		t.Errorf("%v, %v, opened %d times", m, err, opened)
 	}
-	if l, err := b.All(t.Context(), time.Now()); err != nil || len(l) != 0 || opened != 0 {
-		t.Errorf("%v, %v, opened %d times", l, err, opened)
-	}
 	b.Exists = nil
 	_, err := b.Resting(t.Context(), nil)
-	_, err2 := b.All(t.Context(), time.Now())
-	for _, err := range []error{err, err2, b.Rest(t.Context(), target, time.Now()), b.Wake(t.Context(), target)} {
+	for _, err := range []error{err, b.Rest(t.Context(), target, time.Now()), b.Wake(t.Context(), target)} {
 		if !errors.Is(err, gone) {
 			t.Error(err)
 		}

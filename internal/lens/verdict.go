@@ -85,7 +85,6 @@ type Row struct {
 	// holds counts.
 	Holds func(Sizes, Facts) bool
 	Chain []Step
-	Words string // the row's condition, for people
 }
 
 // Table is every verdict and the chain that follows from it, in order.
@@ -93,18 +92,18 @@ func Table() []Row {
 	sound := []Step{Multimodal, Endpoint, Speech, Metadata}
 	picture := []Step{Registered, Configured, Looking, Metadata}
 	return []Row{
-		{Video, Full, fullVideo, []Step{Multimodal, FrameRead, Metadata}, "small and short"},
+		{Video, Full, fullVideo, []Step{Multimodal, FrameRead, Metadata}}, // small and short
 		{Video, Reencode, func(s Sizes, f Facts) bool {
 			return within(f.bytes(), s.VideoReencodeBytes) && within(f.Length, s.VideoFullLength)
-		}, []Step{Smaller, FrameRead, Metadata}, "short, and not large"},
-		{Video, SampleFrames, always, []Step{FrameRead, Metadata}, "large or long"},
-		{Audio, Segment, func(s Sizes, f Facts) bool { return !within(f.Length, s.AudioFullLength) }, sound, "long"},
-		{Audio, Full, func(s Sizes, f Facts) bool { return within(f.bytes(), s.AudioFullBytes) && !f.part() }, sound, "small and short"},
-		{Audio, Downsample, always, sound, "short and large, or a part of a recording"},
+		}, []Step{Smaller, FrameRead, Metadata}}, // short, and not large
+		{Video, SampleFrames, always, []Step{FrameRead, Metadata}},                                                    // large or long
+		{Audio, Segment, func(s Sizes, f Facts) bool { return !within(f.Length, s.AudioFullLength) }, sound},          // long
+		{Audio, Full, func(s Sizes, f Facts) bool { return within(f.bytes(), s.AudioFullBytes) && !f.part() }, sound}, // small and short
+		{Audio, Downsample, always, sound}, // short and large, or a part of a recording
 		{Image, Full, func(s Sizes, f Facts) bool {
 			return within(f.Bytes, s.ImageFullBytes) && within(f.Side, s.ImageFullSide)
-		}, picture, "small"},
-		{Image, Downsample, always, picture, "large"},
+		}, picture}, // small
+		{Image, Downsample, always, picture}, // large
 	}
 }
 

@@ -104,23 +104,6 @@ func (c Chain) Run(ctx context.Context, hops []Hop, on func(Delta)) (Outcome, er
 	return r.out, &Failed{r.out.Attempts, r.out.Warnings}
 }
 
-// Order returns the indices of the hops as a run would try them now: those of which
-// every key rests come last. It is for callers that do something of their own between
-// hops.
-func (c Chain) Order(ctx context.Context, hops []Hop) []int {
-	r := c.begin(hops, nil)
-	r.line(ctx)
-	var order []int
-	seen := map[int]bool{}
-	for _, q := range r.queue {
-		if !seen[q.hop] {
-			seen[q.hop] = true
-			order = append(order, q.hop)
-		}
-	}
-	return order
-}
-
 func (h Hop) name() string {
 	if h.Route == "" {
 		return h.Endpoint.Name

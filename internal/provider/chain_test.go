@@ -235,12 +235,13 @@ func TestRestsWithinARun(t *testing.T) {
 	if diff := cmp.Diff(want, lines(out.Attempts)); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
-	if order := c.Order(t.Context(), []provider.Hop{hop("x", e), hop("y", other.Endpoint("b", provider.Chat, "m"))}); !cmp.Equal(order, []int{0, 1}) {
-		t.Errorf("order %v: another run knows nothing where nothing is kept", order)
+	again := []provider.Hop{hop("x", e), hop("y", other.Endpoint("b", provider.Chat, "m"))}
+	if out, err := c.Run(t.Context(), again, nil); err != nil || !cmp.Equal([]string{"x:a/m ok"}, lines(out.Attempts)) {
+		t.Errorf("%v %v: another run knows nothing where nothing is kept", lines(out.Attempts), err)
 	}
 	c.Cooldowns = &rests{until: map[provider.Target]time.Time{provider.Targets([]provider.Hop{hop("x", e)})[0]: time.Now().Add(time.Hour)}}
-	if order := c.Order(t.Context(), []provider.Hop{hop("x", e), hop("y", other.Endpoint("b", provider.Chat, "m"))}); !cmp.Equal(order, []int{1, 0}) {
-		t.Errorf("order %v", order)
+	if out, err := c.Run(t.Context(), again, nil); err != nil || !cmp.Equal([]string{"y:b/m unavailable", "x:a/m ok cooled"}, lines(out.Attempts)) {
+		t.Errorf("%v %v", lines(out.Attempts), err)
 	}
 }
 

@@ -6,6 +6,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Estimate is what sending r is charged before it is sent.
+func (e Endpoint) Estimate(r Request) (Charge, error) {
+	p, err := e.wire().codec().pack(e, r, false)
+	return e.charge(r, p), err
+}
+
 // Written is an assistant's message as e writes it, in the form of a [Native].
 func Written(e Endpoint, m Message) (jsontext.Value, error) {
 	p, err := e.wire().codec().pack(e, Request{Messages: []Message{m}}, false)

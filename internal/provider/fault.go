@@ -21,11 +21,6 @@ const (
 	EmptyOrUnparsable Class = "empty_or_unparsable" // an answer that is none
 )
 
-// Classes lists them all.
-func Classes() []Class {
-	return []Class{RateLimited, Quota, Auth, Unavailable, TimedOut, BadRequest, Refused, ContextOverflow, EmptyOrUnparsable}
-}
-
 // KeyFailure says that the key is at fault: another one may do, and this one rests.
 func (c Class) KeyFailure() bool { return c == Auth || c == RateLimited || c == Quota }
 

@@ -187,15 +187,7 @@ func mulUp(n, price int64) int64 {
 	return min(whole*price+(part*price+million-1)/million, maxCost)
 }
 
-// Estimate says what sending r would cost, without sending it.
-func (e Endpoint) Estimate(r Request) (Charge, error) {
-	p, err := e.wire().codec().pack(e, r, false)
-	if err != nil {
-		return Charge{}, err
-	}
-	return e.charge(r, p), nil
-}
-
+// charge is what sending r is counted as before it is sent.
 func (e Endpoint) charge(r Request, p packed) Charge {
 	in, out := r.Tokens()
 	return Charge{e.Name, e.Model, int64(len(p.body)), e.Price.Cost(in, out), in + out}
