@@ -107,6 +107,7 @@ func TestSelection(t *testing.T) {
 	}{
 		"declared by the service": {"models: [{id: mute, provider: acme, base_url: HTTP:acme, key: KEY:a}]\nlens: {allow_upload: true}", []string{"registered:acme ok"}, "eye-2"},
 		"behind an entry":         {"models: [{id: eye, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [text, image]}]\nlens: {allow_upload: true}", []string{"registered:acme unavailable", "registered:acme ok"}, "eye eye-2"},
+		"a bound on cost":         {"models: [{id: eye, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [text, image]}]\nlens: {allow_upload: true, budget: {cost_per_call: 1}}", []string{"registered:acme unavailable", "local:ocr ok"}, "eye"},
 		"an entry knows better":   {"models: [{id: eye, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [text, image]}, {id: eye-2, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [text]}]\nlens: {allow_upload: true}", []string{"registered:acme unavailable", "local:ocr ok"}, "eye"},
 		"off":                     {"models: [{id: eye, provider: acme, base_url: HTTP:acme, key: KEY:a, modalities: [image]}]\nlens: {allow_upload: true, models: {image: \"\"}}", []string{"local:ocr ok"}, ""},
 		"explicit":                {"models: [{id: mute, provider: acme, base_url: HTTP:acme, key: KEY:a}]\nlens: {allow_upload: true, models: {image: acme/secret-eye}}", []string{"registered:acme ok"}, "secret-eye"},
@@ -194,7 +195,7 @@ func TestListsAreAskedForAnew(t *testing.T) {
 func TestPlanSendsNothing(t *testing.T) {
 	t.Parallel()
 	acme := providertest.New(t)
-	l := newLab(t, omni, map[string]*providertest.Server{"acme": acme})
+	l := newLab(t, strings.Replace(omni, "lens: {", "lens: {budget: {cost_per_call: 9}, ", 1), map[string]*providertest.Server{"acme": acme})
 	film := cutroom.InPath(l.film("a.mp4", "4", "-f", "lavfi", "-i", "sine=d=4"))
 	out := must[media.PlanOutput](l.workspace, "media.plan", media.PlanInput{Source: film, MaxFrames: 8})
 	legs := map[string]string{}

@@ -129,7 +129,7 @@ func (s *readerSet) offered(ctx context.Context, m lens.Medium, c lens.Consent, 
 	for _, x := range models {
 		list = append(list, s.model(step, x))
 	}
-	if !ask && s.chosen(m) == config.Auto {
+	if !ask && s.chosen(m) == config.Auto && s.lists(len(models) > 0) {
 		list = append(list, s.listing(step, asking)...)
 	}
 	switch m {
@@ -156,7 +156,7 @@ func (s *readerSet) models(ctx context.Context, m lens.Medium, remote, ask bool)
 				list = append(list, c)
 			}
 		}
-		if ask {
+		if ask && s.lists(len(list) > 0) {
 			list = append(list, s.listed(ctx, m, remote)...)
 		}
 		return list, nil
@@ -194,8 +194,16 @@ func other(c config.Model, id string) config.Model {
 // mostListed is how many models of one service read a medium because the service says so.
 const mostListed = 4
 
-// lists are entries of the services whose own lists may be asked, one of each.
-func (s *readerSet) lists(remote bool) []config.Model {
+// lists says whether what services list counts, beside entries or where there are none. A
+// bound on cost does not hold what has no price: beside entries it keeps to them.
+func (s *readerSet) lists(beside bool) bool {
+	_, call := s.config.Lens.Budget.CallBounds()
+	_, day := s.config.Lens.Budget.DayBounds()
+	return !beside || call == nil && day == nil
+}
+
+// services are entries of the services whose own lists may be asked, one of each.
+func (s *readerSet) services(remote bool) []config.Model {
 	var list []config.Model
 	for _, c := range s.config.Models {
 		same := func(o config.Model) bool { return o.BaseURL == c.BaseURL }
@@ -210,7 +218,7 @@ func (s *readerSet) lists(remote bool) []config.Model {
 // models that are is not known before.
 func (s *readerSet) listing(step lens.Step, remote bool) []lens.Reader {
 	var list []lens.Reader
-	for _, c := range s.lists(remote) {
+	for _, c := range s.services(remote) {
 		list = append(list, lens.Reader{
 			ID: "list:" + c.Provider, Step: step, Name: c.Provider, Origin: originOf(c.BaseURL), Local: config.Loopback(c.BaseURL), Most: mostListed,
 		})
@@ -222,7 +230,7 @@ func (s *readerSet) listing(step lens.Step, remote bool) []lens.Reader {
 // entry of models says of its model counts for more.
 func (s *readerSet) listed(ctx context.Context, m lens.Medium, remote bool) []config.Model {
 	var list []config.Model
-	for _, l := range s.shelves.of(ctx, s, s.client(), s.lists(remote)) {
+	for _, l := range s.shelves.of(ctx, s, s.client(), s.services(remote)) {
 		n := 0
 		for _, k := range l.models {
 			takes, declared := k.Takes(provider.Modality(m))

@@ -66,7 +66,7 @@ func (s *readerSet) upstream(m config.Model) Upstream {
 func (u *Upstreams) Listed(ctx context.Context) []Upstream {
 	s := u.set()
 	var list []Upstream
-	for _, l := range u.shelves.of(ctx, s, u.client, s.lists(true)) {
+	for _, l := range u.shelves.of(ctx, s, u.client, s.services(true)) {
 		for _, k := range l.models[:min(len(l.models), mostOfService)] {
 			if _, own := s.config.Model(l.entry.Provider + "/" + k.ID); own || strings.HasPrefix(k.ID, wrapped) {
 				continue
