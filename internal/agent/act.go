@@ -215,7 +215,7 @@ func (s *session) outcome(c call, reply *engine.Reply, err error, began time.Tim
 	} else {
 		text, shown = s.told(reply)
 		end.Run, end.Reused, end.Approval, end.Pictures = reply.Run, reply.Reused, reply.Approval, len(shown)
-		describe(&end, reply)
+		describe(&end, reply, c.tool.Inner)
 	}
 	m.Parts = []provider.Part{provider.TextPart(text)}
 	end.Output, end.Cut = cutTo(text, maxSummary)

@@ -51,8 +51,8 @@ func (s *session) told(reply *engine.Reply) (text string, pictures []picture) {
 	return text, pictures
 }
 
-// describe notes what an event says of an answer.
-func describe(end *run.End, reply *engine.Reply) {
+// describe notes what an event says of an answer; of one that delegated, to which run.
+func describe(end *run.End, reply *engine.Reply, delegates bool) {
 	var out struct {
 		Status    string `json:"status"`
 		Output    string `json:"output"`
@@ -64,7 +64,9 @@ func describe(end *run.End, reply *engine.Reply) {
 	if json.Unmarshal(reply.JSON, &out) != nil {
 		return
 	}
-	end.Result = clip(out.Status, 40)
+	if end.Result = clip(out.Status, 40); delegates {
+		end.Child = clip(out.Child, 64)
+	}
 	if out.Output != "" {
 		end.Files = append(end.Files, out.Output)
 	}

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/agent"
 )
 
 // families are the tools of these tests; what they do is seen by witnesses in a folder.
@@ -11,5 +12,5 @@ func families(dir string) []*tool.Family {
 	addDeed(family, dir)
 	addClosed(family)
 	addAsked(family, dir)
-	return []*tool.Family{family}
+	return []*tool.Family{family, agent.Family}
 }

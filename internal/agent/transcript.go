@@ -153,6 +153,7 @@ func talkOf(lines []line) []entry {
 	for _, l := range lines {
 		switch e := (entry{Message: l.Message, turn: l.Turn, index: l.Index, pictures: l.Pictures}); l.Kind {
 		case lineUser, lineTurn:
+			_, e.summary = summaryOf(e.Message)
 			talk = append(talk, e)
 		case lineResult:
 			talk = insertResult(talk, e)

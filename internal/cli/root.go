@@ -89,8 +89,8 @@ func (a *App) help(cmd *cobra.Command, _ []string) error {
 // addTools adds a command per family with one per tool, and the short commands.
 func (a *App) addTools(root *cobra.Command) {
 	for _, f := range a.registry.Families() {
-		if f.Name == toolFamily {
-			continue // its tools stand among the commands of `cutroom tool`
+		if f.Name == toolFamily || len(f.Tools()) == 0 {
+			continue // its tools stand among the commands of `cutroom tool`, or are for runs of agents alone
 		}
 		family := &cobra.Command{
 			Use: f.Name, Short: f.Summary, GroupID: groupTools, Args: a.unknownCommand,

@@ -37,10 +37,15 @@ func (k *call) reaches(kind cutroom.Kind) error {
 
 // Inner lists the tools that exist for runs of agents alone, as a principal may call them.
 func (e *Engine) Inner(who cutroom.Principal) []*tool.Tool {
-	return slices.DeleteFunc(slices.Clone(e.Registry.Tools()), func(t *tool.Tool) bool {
-		_, err := e.offered(who, t.Name, true)
-		return !t.Inner || err != nil
-	})
+	var list []*tool.Tool
+	for _, f := range e.Registry.Families() {
+		for _, t := range f.Inner() {
+			if _, err := e.offered(who, t.Name, true); err == nil {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
 }
 
 // longestName is how much of a name that somebody made up stands in the audit.

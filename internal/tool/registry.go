@@ -32,10 +32,18 @@ func (f *Family) WithWords() *Family {
 	return f
 }
 
-// Tools returns the family's tools in order of name.
+// Tools returns the family's tools in order of name, but for those that runs of agents
+// alone are offered.
 func (f *Family) Tools() []*Tool {
-	return slices.SortedFunc(slices.Values(f.tools), byName)
+	return slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(f.tools), isInner)), byName)
 }
+
+// Inner returns the family's tools that runs of agents alone are offered.
+func (f *Family) Inner() []*Tool {
+	return slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(f.tools), func(t *Tool) bool { return !t.Inner })), byName)
+}
+
+func isInner(t *Tool) bool { return t.Inner }
 
 func byName(a, b *Tool) int { return strings.Compare(a.Name, b.Name) }
 
@@ -71,7 +79,9 @@ func NewRegistry(families ...*Family) (*Registry, error) {
 		}
 	}
 	for _, t := range r.byName {
-		r.sorted = append(r.sorted, t)
+		if !t.Inner {
+			r.sorted = append(r.sorted, t)
+		}
 	}
 	slices.SortFunc(r.sorted, byName)
 	faults = append(faults, r.checkCalls()...)

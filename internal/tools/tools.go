@@ -3,6 +3,7 @@ package tools
 
 import (
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/agent"
 	"cutroom/internal/tools/approval"
 	"cutroom/internal/tools/audit"
 	"cutroom/internal/tools/edit"
@@ -16,5 +17,5 @@ import (
 
 // Families returns every family.
 func Families() []*tool.Family {
-	return []*tool.Family{approval.Family, audit.Family, edit.Family, job.Family, media.Family, measure.Family, review.Family, tooltools.Family, video.Family}
+	return []*tool.Family{agent.Family, approval.Family, audit.Family, edit.Family, job.Family, media.Family, measure.Family, review.Family, tooltools.Family, video.Family}
 }
