@@ -123,20 +123,33 @@ func (x *Run) Abort(ctx context.Context) error {
 		return x.abortIdle(ctx, w)
 	}
 	running, err := x.r.Log.Cancel(ctx, cutroom.Operator, x.id)
-	if err != nil {
-		return err
-	}
-	if running {
-		switch ended, err := x.awaitEnd(ctx); {
-		case err != nil || ended:
+	for err == nil && running {
+		ended, err := x.awaitEnd(ctx)
+		if err != nil || ended {
+			return err
+		}
+		// Whoever is at it has not obeyed: it is dead, or about to.
+		if err = x.abortDead(ctx); err == nil || cutroom.AsError(err).Code != cutroom.Conflict {
 			return err
 		}
 	}
+	if err != nil {
+		return err
+	}
+	return x.abortDead(ctx)
+}
+
+// abortDead ends a run that no process is at.
+func (x *Run) abortDead(ctx context.Context) error {
 	if !x.working.TryLock() {
 		return nil // it was begun here meanwhile, and sees that it is canceled
 	}
 	defer x.working.Unlock()
-	if w, err = x.hold(ctx); err != nil {
+	if info, err := x.Info(ctx); err != nil || info.State == run.Completed || info.State == run.Failed {
+		return err
+	}
+	w, err := x.hold(ctx)
+	if err != nil {
 		return err
 	}
 	return x.abortIdle(ctx, w)
