@@ -44,7 +44,7 @@ func (a *App) root() *cobra.Command {
 	f.StringVar(&a.flags.root, "root", "", "workspace (default: nearest folder with .cutroom or cutroom.yaml, else the current one)")
 	f.StringVar(&a.flags.stage, "stage", "", "folder of recorded results, inside the workspace")
 	a.addTools(root)
-	root.AddCommand(a.toolCommands(), a.applyCommand(), a.edlCommand(), a.lensCommand(), a.contractCommand(), a.provenanceCommand(), a.attestCommand(), a.keysCommand(), a.pruneCommand(), a.keepCommand(), a.operationsCommand(), a.jobsCommand(),
+	root.AddCommand(a.toolCommands(), a.applyCommand(), a.edlCommand(), a.lensCommand(), a.contractCommand(), a.provenanceCommand(), a.attestCommand(), a.keysCommand(), a.pruneCommand(), a.keepCommand(), a.operationsCommand(), a.jobsCommand(), a.agentCommand(),
 		a.approveCommand(), a.denyCommand(), a.approvalsCommand(), a.grantsCommand(), a.dbCommand(),
 		a.mcpCommand(), a.serveCommand(), a.tokenCommand(), a.installCommand(), a.uninstallCommand(), a.setupCommand(), a.doctorCommand(), a.configCommand(), a.policyCommand(), a.versionCommand(), a.manCommand())
 	root.SetHelpCommandGroupID(groupProgram)

@@ -18,6 +18,9 @@ func (r *run) once(ctx context.Context, t turn) (reply Reply, f *Fault, stop boo
 	hop, state, begun := r.hops[t.hop], &r.states[t.hop], r.Now()
 	if hop.Local != nil {
 		reply, err := hop.Local(ctx)
+		if on := r.stream(); err == nil && on != nil {
+			on(Delta{Text: reply.Message.Text()})
+		}
 		return r.judge(ctx, t, reply, err, begun)
 	}
 	if state.request == nil {
@@ -56,19 +59,24 @@ func (r *run) send(ctx context.Context, t turn, p packed) (Reply, error) {
 		within, cancel = context.WithTimeout(ctx, hop.Timeout)
 	}
 	defer cancel()
-	var on func(Delta)
-	if r.on != nil {
-		if r.said {
-			r.on(Delta{Again: true})
-			r.said = false
-		}
-		on = func(d Delta) { r.said = true; r.on(d) }
-	}
-	reply, err := r.Client.send(within, hop.Endpoint, r.key(t), p, on)
+	reply, err := r.Client.send(within, hop.Endpoint, r.key(t), p, r.stream())
 	if err != nil && ctx.Err() == nil && within.Err() != nil {
 		err = &Fault{Class: TimedOut, Message: fmt.Sprintf("no answer within %s", hop.Timeout), Err: err, Sent: int64(len(p.body))}
 	}
 	return reply, err
+}
+
+// stream is where the pieces of the next answer go; nil where nobody wants them. It voids
+// those that came before.
+func (r *run) stream() func(Delta) {
+	if r.on == nil {
+		return nil
+	}
+	if r.said {
+		r.on(Delta{Again: true})
+		r.said = false
+	}
+	return func(d Delta) { r.said = true; r.on(d) }
 }
 
 // judge decides what an answer is worth, and records it.

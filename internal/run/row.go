@@ -49,7 +49,7 @@ type row struct {
 // can write the database cannot make one.
 func (l *Log) seal(r row) string {
 	derived := hmac.New(sha256.New, l.Key)
-	derived.Write([]byte("cutroom run 1"))
+	derived.Write([]byte("cutroom run 1\n"))
 	h := hmac.New(sha256.New, derived.Sum(nil))
 	for _, part := range []string{r.id, l.Space, r.parent, r.call, r.who.Name, string(r.who.Role), r.spec} {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
