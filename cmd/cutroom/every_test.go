@@ -92,6 +92,8 @@ func furnish(w *workspace, v reflect.Value, seconds int) {
 		put(w.t, path, "0.5-1.5 Hello there\n")
 	case ".json":
 		put(w.t, path, `{"segments":[{"start":0,"end":2,"text":"um hello","words":[{"start":0.2,"end":0.5,"word":"um"},{"start":0.6,"end":1.5,"word":"hello"}]}]}`)
+	case ".png", ".jpg":
+		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "testsrc2=d=1:s=320x180:r=1", "-frames:v", "1", "-update", "1", path)
 	case ".mp3", ".wav", ".m4a", ".flac":
 		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds*2/3), path)
 	default:

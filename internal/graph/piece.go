@@ -30,16 +30,20 @@ func (g *Graph) inPieces() bool {
 	if !slices.Contains([]string{"mp4", "mov", "mkv", "webm"}, g.Target.Container) {
 		return false
 	}
-	turned := 0
+	turned, stills := 0, true
 	for _, c := range g.Clips {
-		if v := g.Sources[c.Source].Media.FirstVideo(); v == nil || v.Video.Alpha {
+		if g.Sources[c.Source].Media.FirstVideo() == nil {
 			return false
 		}
 		if c.Reverse {
 			turned++
 		}
+		stills = stills && g.Sources[c.Source].still()
 	}
-	return turned > 1 || g.Repeat.on()
+	if (&compiler{g: *g}).keepsAlpha() && g.Target.Video.Name != "prores" {
+		return false // MP4, in which pieces are kept, has no place for it
+	}
+	return turned > 1 || g.Repeat.on() || stills && len(g.Clips) > maxFeeds
 }
 
 // groups are the parts that are encoded as one piece: each that is played backwards by
