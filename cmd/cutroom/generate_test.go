@@ -58,11 +58,11 @@ func TestStillsBecomeClips(t *testing.T) {
 	w := open(t, "")
 	w.flag("flag.mp4", 640, 360)
 	testenv.FFmpeg(t, "-i", filepath.Join(w.dir, "flag.mp4"), "-frames:v", "1", "-update", "1", filepath.Join(w.dir, "flag.png"))
-	out := must[edit.GeneratedOutput](w, "edit.insert", edit.InsertInput{Input: "flag.png", Duration: cutroom.Second, PadColor: "lime", Writing: to("flag_clip.mp4"), Generated: edit.Generated{Width: 180, Height: 180, FPS: 25, Audio: "silent"}})
+	out := must[edit.GeneratedOutput](w, "edit.insert", edit.InsertInput{Input: "flag.png", Duration: cutroom.Second, Writing: to("flag_clip.mp4"), Generated: edit.Generated{Width: 180, Height: 180, FPS: 25, Audio: "silent"}})
 	if out.Frames != 25 || out.EditMap == nil || len(out.EditMap.Segments) != 0 {
 		t.Errorf("%dx%d, %d frames", out.Width, out.Height, out.Probe.FirstVideo().Frames)
 	}
-	w.color("flag_clip.mp4", "0.5", 180, 180, 90, 5, [3]int{0, 255, 0})
+	w.color("flag_clip.mp4", "0.5", 180, 180, 90, 5, [3]int{0, 0, 0})
 	w.color("flag_clip.mp4", "0.5", 180, 180, 45, 60, [3]int{254, 0, 0})
 	// At four times the size the view shows the red quarter alone, then the white one.
 	moved := must[edit.GeneratedOutput](w, "edit.insert", edit.InsertInput{
@@ -77,7 +77,7 @@ func TestStillsBecomeClips(t *testing.T) {
 	must[edit.GeneratedOutput](w, "edit.insert", edit.InsertInput{Input: "flag.png", Duration: cutroom.Second, Zoom: "in", ZoomAmount: 2, Pan: "left", Generated: edit.Generated{Width: 160, Height: 90, FPS: 25}, Writing: to("zoom.mp4")})
 	w.color("zoom.mp4", "0", 160, 90, 150, 10, [3]int{0, 255, 0})
 	w.color("zoom.mp4", "0.96", 160, 90, 150, 10, [3]int{254, 0, 0})
-	w.fails("edit.insert", edit.InsertInput{Input: "flag.mp4"}, cutroom.Invalid)
+	w.fails("edit.insert", edit.InsertInput{Input: "flag.mp4", Writing: to("no.mp4")}, cutroom.Invalid)
 }
 
 // Pictures become frames, one each, however many: more than are opened at once, too; of
