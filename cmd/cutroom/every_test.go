@@ -94,6 +94,13 @@ func furnish(w *workspace, v reflect.Value, seconds int) {
 		put(w.t, path, `{"segments":[{"start":0,"end":2,"text":"um hello","words":[{"start":0.2,"end":0.5,"word":"um"},{"start":0.6,"end":1.5,"word":"hello"}]}]}`)
 	case ".png", ".jpg":
 		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "testsrc2=d=1:s=320x180:r=1", "-frames:v", "1", "-update", "1", path)
+	case ".yaml":
+		furnish(w, reflect.ValueOf(cutroom.InPath("talk.mp4")), seconds)
+		put(w.t, path, "clips: [{src: talk.mp4, out: 2}, {src: talk.mp4, in: 4, out: 6}]\ntransition: {duration: 0.4}\n")
+	case ".fcpxml":
+		furnish(w, reflect.ValueOf(cutroom.InPath("talk.mp4")), seconds)
+		put(w.t, path, `<fcpxml version="1.10"><resources><format id="r1" frameDuration="1/10s" width="320" height="180"/><asset id="r2" src="./talk.mp4" duration="10s" hasVideo="1" hasAudio="1"/></resources>`+
+			`<project><sequence format="r1"><spine><asset-clip ref="r2" start="1s" duration="2s"/><asset-clip ref="r2" start="5s" duration="1s"/></spine></sequence></project></fcpxml>`)
 	case ".mp3", ".wav", ".m4a", ".flac":
 		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds*2/3), path)
 	default:

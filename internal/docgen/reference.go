@@ -7,13 +7,14 @@ import (
 
 	"cutroom"
 	"cutroom/internal/config"
+	"cutroom/internal/project"
 	"cutroom/internal/tool"
 )
 
 // Pages returns every generated page of the registry, by its path beneath
 // docs/reference.
 func Pages(r *tool.Registry) map[string][]byte {
-	pages := map[string][]byte{"errors.md": errorsPage(), "config.md": configPage(), "config.schema.json": config.Schema(), "tools.md": toolsPage(r)}
+	pages := map[string][]byte{"project.schema.json": project.Schema(), "errors.md": errorsPage(), "config.md": configPage(), "config.schema.json": config.Schema(), "tools.md": toolsPage(r)}
 	for _, t := range r.Tools() {
 		pages["tools/"+t.Name+".md"] = append([]byte(header), ToolPage(r, t)...)
 	}

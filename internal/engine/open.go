@@ -23,8 +23,14 @@ import (
 // them. Recorded artifacts and results are looked up and verified.
 func (k *call) open(ctx context.Context) error {
 	k.results = map[cutroom.Digest]*stage.Result{}
+	if err := k.expand(ctx); err != nil {
+		return err
+	}
 	var bad faults
 	err := eachPath(reflect.ValueOf(k.in), func(v any) error {
+		if k.tool.Expands() && k.opened(v) {
+			return nil
+		}
 		switch v := v.(type) {
 		case plainPath:
 			return bad.keep(ctx, string(v), k.openFile(ctx, string(v), tool.Input{Plain: true}))

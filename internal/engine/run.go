@@ -81,6 +81,9 @@ func (k *call) runStep(ctx context.Context, cmd argv.Command) (argv.Result, erro
 	if err := k.write(cmd.Files); err != nil {
 		return argv.Result{}, err
 	}
+	if res, ok := k.remembered(cmd); ok {
+		return res, nil
+	}
 	k.progress(cutroom.Progress{Stage: cmd.Stage})
 	line := k.line(cmd)
 	for c := k; c != nil; c = c.parent { // what a call's own calls ran, it ran
@@ -94,6 +97,7 @@ func (k *call) runStep(ctx context.Context, cmd argv.Command) (argv.Result, erro
 	if !slices.Contains(k.ran, cmd.Program) {
 		k.ran = append(k.ran, cmd.Program)
 	}
+	k.remember(cmd, res)
 	return res, nil
 }
 

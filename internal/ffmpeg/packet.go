@@ -146,7 +146,7 @@ func FrameTimes(in int, f Format, s *Stream) argv.Command {
 	args := argv.Words("-v", "error", "-hide_banner", "-select_streams", strconv.Itoa(s.Index), "-show_entries", "packet=pts,dts,flags", "-print_format", "compact=p=0")
 	return argv.Command{
 		Step: "times", Program: "ffprobe", Inputs: f.Granted(in), Stage: "reading when each frame shows",
-		Args: append(args, f.input(0)...), Consume: []argv.Consumer{readFrameTimes}, MayFail: true,
+		Args: append(args, f.input(0)...), Consume: []argv.Consumer{readFrameTimes}, MayFail: true, Memo: argv.Remember[[]Ticks](),
 	}
 }
 

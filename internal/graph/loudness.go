@@ -286,13 +286,13 @@ func compileLevel(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities, set *sett
 	return argv.Command{
 		Step: "loudness", Program: "ffmpeg", Inputs: granted, Stage: "measuring the loudness", Files: c.files,
 		Args: append(args, argv.Pipe(1)), Consume: []argv.Consumer{nil, ffmpeg.LoudnessMeter(t.rate, t.channels, t.layout), argv.Ignore},
-		Report: &argv.Report{Pipe: 2, Total: c.line.time(c.line.total)},
+		Report: &argv.Report{Pipe: 2, Total: c.line.time(c.line.total)}, Memo: argv.Remember[*ffmpeg.Loudness](),
 	}, nil
 }
 
 // leveled reports whether t is the track whose loudness is changed.
 func (c *compiler) leveled(t track) bool {
-	return c.g.Sound.Loudness != nil && t.number == c.g.Sound.Stream && t.stream != nil
+	return c.g.Sound.Loudness != nil && t.number == c.g.Sound.Stream && (t.stream != nil || c.g.Sound.Work.sounds())
 }
 
 // layouts is aformat's option for the track's layout, where it has a name.

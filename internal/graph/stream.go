@@ -163,13 +163,19 @@ func (c *compiler) tags(src *Source) []argv.Atom {
 		return argv.Words("-map_metadata", "0")
 	case PrivateTags:
 		c.note("tags that can tell a place, a device, a program or a date are left out; the title stays")
-		args := argv.Words("-map_metadata", "-1", "-fflags", "+bitexact")
+		args := noTags()
 		if src.Media.Title != "" {
 			args = append(args, argv.Words("-metadata", "title="+ffmpeg.TagText(src.Media.Title))...)
 		}
 		return args
 	}
-	return argv.Words("-map_metadata", "-1", "-fflags", "+bitexact")
+	return noTags()
+}
+
+// noTags leaves out the tags of the file and of its streams; -map_metadata alone would
+// take the chapters' titles with them.
+func noTags() []argv.Atom {
+	return argv.Words("-map_metadata:g", "-1", "-map_metadata:s", "-1", "-fflags", "+bitexact")
 }
 
 // timecode labels the first frame with what the source labels it with.

@@ -99,6 +99,11 @@ type bound struct {
 	unit      string
 }
 
+// sounds reports whether something is heard that is no clip's.
+func (w *Work) sounds() bool {
+	return w != nil && (w.Replace != nil || w.Music != nil || w.Effects != nil)
+}
+
 // check refuses what lies outside the filters' ranges, with the words of the caller's
 // options.
 func (w *Work) check() error {

@@ -153,10 +153,14 @@ func Read(text []byte) (Project, error) {
 }
 
 // Schema is the JSON Schema of project files.
-func Schema() ([]byte, error) {
+func Schema() []byte {
 	s := tool.SchemaOf[Project]()
 	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "A cutroom project"
-	return json.MarshalIndent(s, "", "  ")
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		panic(err) // a schema of our own types encodes
+	}
+	return append(text, '\n')
 }
 
 // keys are the keys of a mapping.

@@ -2,6 +2,7 @@ package project
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"path"
 	"strings"
@@ -37,7 +38,7 @@ func FromTimeline(t *timeline.Timeline, labels bool) (p Project, lost timeline.L
 			clip.Out = cutroom.Moment(ffmpeg.TimecodeOf(c.In+span, base, drop).String())
 		} else {
 			from := max(0, c.In-s.Start)
-			clip.In, clip.Out = cutroom.Moment(t.Time(from).String()), cutroom.Moment(t.Time(from+span).String())
+			clip.In, clip.Out = cutroom.Moment(t.Time(from).String()), cutroom.Moment(ends(t, from, c).String())
 		}
 		if c.Enter.Length > 0 {
 			clip.Transition = &Transition{Type: c.Enter.Kind, Duration: t.Time(c.Enter.Length)}
@@ -77,6 +78,17 @@ func located(s timeline.Source) (src, said string) {
 		return src, fmt.Sprintf("%s is looked for beside the timeline: it names another folder", src)
 	}
 	return src, ""
+}
+
+// ends is where a clip ends in its source, which may be between two of its frames.
+func ends(t *timeline.Timeline, from int64, c timeline.Clip) cutroom.Micros {
+	r := big.NewRat(c.Length, 1)
+	if c.Speed.Known() {
+		r.Mul(r, big.NewRat(c.Speed.Num, c.Speed.Den))
+	}
+	r.Add(r, big.NewRat(from, 1)).Mul(r, big.NewRat(t.Rate.Den*1_000_000, t.Rate.Num))
+	f, _ := r.Float64()
+	return cutroom.Micros(math.Round(f))
 }
 
 // scaled is how many frames of the source n frames at a speed show.

@@ -338,7 +338,7 @@ func (r *edlReader) motion(e *edlEvent, f []string) error {
 		r.lost.add("a clip that is frozen or plays backwards: it plays as it was recorded")
 		return nil
 	}
-	e.speed = ratio(fps/r.t.Rate.Float(), 100)
+	e.speed = Ratio(fps/r.t.Rate.Float(), 100)
 	return nil
 }
 

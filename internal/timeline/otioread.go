@@ -167,7 +167,7 @@ func (r *otioReader) clip(o *otioObject) (Clip, bool) {
 		}
 		s, ok := ffmpeg.ParseRational(e.ours().Speed)
 		if !ok || s.Float() != *e.Scalar {
-			s = ratio(*e.Scalar, 10_000)
+			s = Ratio(*e.Scalar, 10_000)
 		}
 		if s.Known() && s != one {
 			c.Speed = s

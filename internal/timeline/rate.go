@@ -20,11 +20,11 @@ func rateOf(f float64) ffmpeg.Rational {
 	if math.Abs(f-float64(n)*1000/1001) < 0.006 { // 23.98 is one, too
 		return ffmpeg.Rational{Num: n * 1000, Den: 1001}
 	}
-	return ratio(f, 100_000)
+	return Ratio(f, 100_000)
 }
 
-// ratio is the simplest ratio next to f whose denominator is no more than most.
-func ratio(f float64, most int64) ffmpeg.Rational {
+// Ratio is the simplest ratio next to f whose denominator is no more than most.
+func Ratio(f float64, most int64) ffmpeg.Rational {
 	if !(f > 0 && f < 1e9) {
 		return ffmpeg.Rational{}
 	}

@@ -94,6 +94,10 @@ type Spec[In, Out any] struct {
 	// Beside, when set, names further inputs that lie in the folder of the first
 	// one, given the names in that folder (sidecar transcripts).
 	Beside func(in In, names []string) []string
+	// Expand, when set, completes an input by the files that it names: a project file says
+	// what else is read. The paths in what comes back are opened like the caller's own, and
+	// the policy is asked about them. It is pure but for what it reads.
+	Expand func(In, Reading) (In, error)
 	// Key, when set, is what two calls share that are one operation, in place of their
 	// whole input: it counts for a tool whose Replay is never.
 	Key func(In) string
@@ -137,6 +141,7 @@ type Tool struct {
 	probes    func(Facts, any) bool
 	beside    func(any, []string) []string
 	key       func(any) string
+	expand    func(any, Reading) (any, error)
 	available func(any) error
 	sends     func(any) bool
 	names     func(any) any
@@ -205,6 +210,9 @@ func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
 	t.optional(s.Probes != nil, func() { t.probes = func(f Facts, in any) bool { return s.Probes(f, in.(In)) } })
 	t.optional(s.Beside != nil, func() {
 		t.beside = func(in any, names []string) []string { return s.Beside(in.(In), names) }
+	})
+	t.optional(s.Expand != nil, func() {
+		t.expand = func(in any, r Reading) (any, error) { return s.Expand(in.(In), r) }
 	})
 	t.optional(s.Key != nil, func() { t.key = func(in any) string { return s.Key(in.(In)) } })
 	t.optional(s.Sends != nil, func() { t.sends = func(in any) bool { return s.Sends(in.(In)) } })
@@ -300,6 +308,19 @@ func (t *Tool) Beside(in any, names []string) []string {
 
 // LooksBeside says whether t has inputs beside the ones that a call names.
 func (t *Tool) LooksBeside() bool { return t.beside != nil }
+
+// Reading reads files that an input names, before the call is authorised: each is opened
+// beneath the roots, as this principal may.
+type Reading interface {
+	// Read returns a file whole, at most max bytes (limit beyond that).
+	Read(path cutroom.InPath, max int64) ([]byte, error)
+}
+
+// Expands says whether the input is completed by files that it names.
+func (t *Tool) Expands() bool { return t.expand != nil }
+
+// Expand completes an input.
+func (t *Tool) Expand(in any, r Reading) (any, error) { return t.expand(in, r) }
 
 // Key is the tool's own name for the operation that a call is; "" where the tool leaves
 // that to the engine.

@@ -7,6 +7,7 @@
 package argv
 
 import (
+	"encoding/json"
 	"io"
 	"time"
 
@@ -95,6 +96,38 @@ type Command struct {
 	// MayFail keeps the plan going when the program exits with another code than 0;
 	// Interpret sees the code.
 	MayFail bool
+	// Memo, when set, lets what the run finds be kept: the same run of the same program
+	// over the same content answers from there, and nothing is started.
+	Memo *Memo
+}
+
+// Memo writes down what a run found, and reads it again. It is for runs that only
+// measure: one with Outputs has no memo.
+type Memo struct {
+	// Save writes the values of a run that went well; nil writes nothing.
+	Save func(values []any) ([]byte, error)
+	// Load is the values again.
+	Load func([]byte) ([]any, error)
+}
+
+// Remember is the memo of a run whose one value that counts is a T, kept as JSON.
+func Remember[T any]() *Memo {
+	return &Memo{
+		Save: func(values []any) ([]byte, error) {
+			v, ok := Value[T](Result{Values: values})
+			if !ok {
+				return nil, nil
+			}
+			return json.Marshal(v)
+		},
+		Load: func(text []byte) ([]any, error) {
+			var v T
+			if err := json.Unmarshal(text, &v); err != nil {
+				return nil, err
+			}
+			return []any{v}, nil
+		},
+	}
 }
 
 // File is a small file of our own making.
