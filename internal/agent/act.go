@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,8 +68,8 @@ func (s *session) guard(c provider.ToolCall) (*tool.Tool, error) {
 		return nil, cutroom.Errorf(cutroom.NotFound, "unavailable: there is no tool %q in this run", clip(c.Name, longestName)).
 			WithHint("call one of those that are offered, or answer without a call")
 	}
-	if len(c.Input) > maxInput {
-		return nil, cutroom.Errorf(cutroom.Limit, "the arguments of %s have %d bytes, more than %d", c.Name, len(c.Input), maxInput).WithHint("name a file instead of writing it out")
+	if len(c.Input) > maxInput || strings.HasPrefix(c.Input, leftOut) {
+		return nil, cutroom.Errorf(cutroom.Limit, "the arguments of %s have more than %d bytes", c.Name, maxInput).WithHint("name a file instead of writing it out")
 	}
 	return s.tools[i], nil
 }

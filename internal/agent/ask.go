@@ -57,7 +57,7 @@ func overOr(over string, err error) error {
 func (s *session) chain(hops []provider.Hop, on func(provider.Delta)) (provider.Outcome, error) {
 	c := s.Models.Chain()
 	book := &ledger{s: s}
-	c.Ledger = book
+	c.Ledger, c.Redact = book, s.Redact.Text
 	for i, h := range hops {
 		if h.Local != nil {
 			hops[i].Local = book.local(h)
@@ -162,6 +162,9 @@ func (s *session) answered(out provider.Outcome, began time.Time) error {
 	}
 	s.model = who
 	s.usage.Add(a.Usage)
+	if n := len(reply.Message.Calls); n > maxCalls {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%d calls were asked for in one answer; the first %d are looked at", n, maxCalls))
+	}
 	m := s.clean(reply.Message)
 	if err := s.hear(line{Kind: lineTurn, Turn: s.turn, Message: m, Answer: &a}); err != nil {
 		return err
@@ -213,6 +216,9 @@ func (s *session) foreign(m Model) int {
 	return n
 }
 
+// leftOut begins what is kept of arguments that are too long.
+const leftOut = `{"left_out":`
+
 // clean masks secrets in what a model said, and gives each of its calls a name of its own.
 // What the service itself wrote is kept only where it says the same.
 func (s *session) clean(m provider.Message) provider.Message {
@@ -237,7 +243,7 @@ func (s *session) clean(m provider.Message) provider.Message {
 		c.Name = text(c.Name, clip(s.Redact.Text(c.Name), longestName))
 		c.Input = text(c.Input, string(s.Redact.JSON([]byte(c.Input))))
 		if len(c.Input) > maxInput { // it is refused; what is kept of it says why
-			c.Input, changed = fmt.Sprintf(`{"left_out":"%d bytes"}`, len(c.Input)), true
+			c.Input, changed = fmt.Sprintf(leftOut+`"%d bytes"}`, len(c.Input)), true
 		}
 		m.Calls[i] = c
 	}

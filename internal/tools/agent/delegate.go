@@ -34,7 +34,7 @@ var Delegate = tool.Add(Family, tool.Spec[DelegateInput, DelegateOutput]{
 type DelegateInput struct {
 	Goal      string         `json:"goal" min:"1" max:"16000" doc:"What shall be done, and what the answer has to hold."`
 	Tools     []string       `json:"tools,omitempty" max:"64" doc:"Tools of this run that the other one is offered: ids or globs. Without any, all of them."`
-	Kinds     []cutroom.Kind `json:"kinds,omitempty" max:"4" doc:"Kinds of call that it may make: read, preview, propose, execute. Without any, those of this run."`
+	Kinds     []cutroom.Kind `json:"kinds,omitempty" max:"64" enum:"read,preview,propose,execute" doc:"Kinds of call that it may make: read, preview, propose, execute. Without any, those of this run."`
 	MaxSteps  int64          `json:"max_steps,omitempty" min:"0" max:"100000" doc:"Most answers of its model. 0: as many as this run has left."`
 	MaxTokens int64          `json:"max_tokens,omitempty" min:"0" max:"1000000000" doc:"Most tokens of its requests and answers. 0: as many as this run has left."`
 }
