@@ -14,8 +14,7 @@ import (
 func (l *Layout) ASS() []byte {
 	var b bytes.Buffer
 	s, u := l.o.Style, l.unit()
-	fmt.Fprintf(&b, "[Script Info]\nScriptType: v4.00+\nPlayResX: %d\nPlayResY: %d\nWrapStyle: 2\nScaledBorderAndShadow: yes\nKerning: yes\nYCbCr Matrix: None\n\n", l.o.Width, l.o.Height)
-	b.WriteString("[V4+ Styles]\nFormat: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, MarginV, Encoding\n")
+	b.WriteString(scriptHead(l.o.Width, l.o.Height))
 	primary, secondary := s.Color, s.Color
 	if k := l.o.Karaoke; k != nil {
 		secondary = orElse(k.Upcoming, s.Color)
@@ -31,13 +30,22 @@ func (l *Layout) ASS() []byte {
 	}
 	fmt.Fprintf(&b, "Style: Default,%s,%s,%s,%s,%s,%s,%d,0,0,0,100,100,0,0,%d,%s,%s,%d,0,0,0,-1\n\n", l.main.Family(), decimal(l.Report.Pixels),
 		l.seen(0)+bgr(primary), l.seen(0)+bgr(secondary), l.seen(0)+bgr(s.OutlineBy), back, -number01(s.Bold), border, decimal(outline), decimal(shadow), s.Position.alignment())
-	b.WriteString("[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n")
+	b.WriteString(eventsHead)
 	for i := range l.events {
 		e := &l.events[i]
 		fmt.Fprintf(&b, "Dialogue: 0,%s,%s,Default,,0,0,0,,%s\n", assTime(e.start), assTime(e.end), l.text(e))
 	}
 	return b.Bytes()
 }
+
+// scriptHead is what a script has before its styles.
+func scriptHead(width, height int) string {
+	return fmt.Sprintf("[Script Info]\nScriptType: v4.00+\nPlayResX: %d\nPlayResY: %d\nWrapStyle: 2\nScaledBorderAndShadow: yes\nKerning: yes\nYCbCr Matrix: None\n\n", width, height) +
+		"[V4+ Styles]\nFormat: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, MarginV, Encoding\n"
+}
+
+// eventsHead is what a script has before its events.
+const eventsHead = "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
 
 // seen is how far something is seen through, as the beginning of a colour: of that
 // alpha (0 is opaque) where the captions are opaque.
@@ -50,12 +58,16 @@ func (l *Layout) seen(alpha int) string {
 
 // text is an event's text with its tags.
 func (l *Layout) text(e *event) string {
-	var b strings.Builder
-	b.WriteString("{" + l.motion(e))
+	tags := l.motion(e)
 	if e.size != l.Report.Pixels {
-		b.WriteString(`\fs` + decimal(e.size))
+		tags += `\fs` + decimal(e.size)
 	}
-	b.WriteString("}")
+	return "{" + tags + "}" + l.letters(e)
+}
+
+// letters is an event's text: its lines, each with the faces that draw it.
+func (l *Layout) letters(e *event) string {
+	var b strings.Builder
 	family := l.main.Family()
 	lit := newLighter(l.o.Karaoke, l.o.Style.Color, e)
 	for i, ln := range e.lines {

@@ -119,7 +119,12 @@ func (d *drawing) ink(s, otherwise string) string {
 	if err != nil {
 		c = [3]uint8{255, 255, 255}
 	}
-	return dimmed(fmt.Sprintf("%02X%02X%02X", c[0], c[1], c[2]), d.light())
+	var dim [3]uint8
+	for i := range c {
+		dim[i] = uint8(float64(c[i]) * d.light())
+	}
+	c = graph.ScriptColor(dim, d.video.Video, d.light() < 1, &d.f.Abilities)
+	return fmt.Sprintf("%02X%02X%02X", c[0], c[1], c[2])
 }
 
 // anchor is where text stands in its area: the corner that a point names.
