@@ -13,6 +13,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/agent"
+	"cutroom/internal/approval"
 	"cutroom/internal/audit"
 	"cutroom/internal/engine"
 	"cutroom/internal/ffmpeg"
@@ -41,6 +42,7 @@ type house struct {
 	db     *sql.DB
 	engine *engine.Engine
 	audit  *audit.Log
+	book   *approval.Book
 	log    *run.Log
 	models *models
 }
@@ -101,6 +103,7 @@ func build(ctx context.Context, place, dir string, list ...agent.Model) (*house,
 	open := func(context.Context) (*sql.DB, error) { return db, nil }
 	h := &house{dir: dir, db: db, models: &models{list: list, client: provider.New(provider.Options{Header: 2 * time.Second, Idle: time.Second})}}
 	h.audit = audit.New(audit.Options{Open: open, Anchors: filepath.Join(dir, "audit.anchors"), Key: key})
+	h.book = approval.New(approval.Options{Open: open, Folder: filepath.Join(dir, "keys")})
 	masks := redact.New(func() []string { return []string{secret} })
 	p := policy.Shipped()
 	p.Rules = append([]policy.Rule{
@@ -109,7 +112,7 @@ func build(ctx context.Context, place, dir string, list ...agent.Model) (*house,
 		{Name: "tests", Effect: policy.Allow, Tools: []string{"agent.*"}},
 	}, p.Rules...)
 	h.engine = engine.New(engine.Options{
-		Registry: registry, Workspace: dir, Stage: s, StageRoot: ".cutroom/stage", Audit: h.audit, Ledger: h.audit, Policy: p, Redact: masks,
+		Registry: registry, Workspace: dir, Stage: s, StageRoot: ".cutroom/stage", Audit: h.audit, Ledger: h.audit, Approvals: h.book, Policy: p, Redact: masks,
 		Toolchain: toolchain{}, Abilities: func() ffmpeg.Abilities { return ffmpeg.Abilities{} },
 	})
 	h.log = run.New(run.Options{Open: open, Space: "test", Key: key, Pace: fast})

@@ -12,5 +12,7 @@ func families(dir string) []*tool.Family {
 	addDeed(family, dir)
 	addClosed(family)
 	addAsked(family, dir)
+	addMeet(family)
+	addPicture(family)
 	return []*tool.Family{family, agent.Family}
 }
