@@ -37,6 +37,8 @@ type Document struct {
 	Title           string         `json:"title,omitempty" doc:"Title tag of the file; untrusted text."`
 	Truncated       bool           `json:"truncated" doc:"The file ends before what it promises."`
 	Problems        []string       `json:"problems" doc:"What is wrong or unusual, in words."`
+
+	tags map[string]string // by lower-case name; known of a file that was just probed only
 }
 
 // Stream is one stream of a file.

@@ -156,11 +156,15 @@ func ParseLook(out []byte, f Format, size int64) (*Document, error) {
 		FormatName: string(raw.Format.Name), MediaType: f.MediaType, SizeBytes: size,
 		Title: tag(raw.Format.Tags, "title"), DurationFrom: Unknown, Problems: append([]string{}, f.Notes...),
 	}
+	d.named(raw.Format.Tags)
 	d.BitRate, _ = raw.Format.BitRate.int()
 	d.StartSeconds, _ = raw.Format.StartTime.micros()
 	d.ZeroSeconds = max(0, d.StartSeconds)
 	for i := range raw.Streams {
 		s := raw.Streams[i].stream(d)
+		if len(raw.Streams) == 1 { // Ogg and FLAC tag the one stream
+			d.named(raw.Streams[i].Tags)
+		}
 		if s.Video != nil {
 			s.Video.orient(f.Orientation)
 		}

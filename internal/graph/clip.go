@@ -307,7 +307,7 @@ func (c *compiler) fill(f *Fill, tag string) string {
 func (c *compiler) dressed(v *ffmpeg.VideoFacts, f frame, tag string) string {
 	plain := *c
 	picture := *c.g.Picture
-	picture.Turn, picture.FlipX, picture.FlipY, picture.Crop = 0, false, false, nil
+	picture.Turn, picture.FlipX, picture.FlipY, picture.Crop, picture.Looks = 0, false, false, nil, nil
 	plain.g.Picture = &picture
 	return plain.look(v, f, tag)
 }

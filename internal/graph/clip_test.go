@@ -54,13 +54,22 @@ func TestPiecesAreExact(t *testing.T) {
 	}{
 		{"backwards", "out.mp4", graph.Graph{Clips: []graph.Clip{{Reverse: true}}, Memory: room}, down(49, 0), 6},
 		{"backwards in one piece", "out.mp4", graph.Graph{Clips: []graph.Clip{{Reverse: true}}}, down(49, 0), 1},
-		{"a part backwards", "out.mkv", graph.Graph{Clips: []graph.Clip{{End: sec(1)}, {Start: sec(0.4), End: sec(1.2), Reverse: true}, {Start: sec(1.6)}}, Memory: room},
-			append(append(up(0, 24), down(29, 10)...), up(40, 49)...), 5},
+		{
+			"a part backwards", "out.mkv",
+			graph.Graph{Clips: []graph.Clip{{End: sec(1)}, {Start: sec(0.4), End: sec(1.2), Reverse: true}, {Start: sec(1.6)}}, Memory: room},
+			append(append(up(0, 24), down(29, 10)...), up(40, 49)...), 5,
+		},
 		{"backwards, twice as fast", "out.mp4", graph.Graph{Clips: []graph.Clip{{Reverse: true, Speed: ffmpeg.Rational{Num: 2, Den: 1}}}, Memory: room}, nil, 4},
-		{"there and back, cut off on the way back", "out.mp4", graph.Graph{Clips: []graph.Clip{{}, {Start: sec(0.04), End: sec(1.96), Reverse: true}}, Memory: room, Repeat: graph.Repeat{Length: sec(4.96)}},
-			append(append([]int{}, rest...), up(0, 25)...), 8},
-		{"cut off within a piece played backwards", "out.webm", graph.Graph{Clips: []graph.Clip{{}, {Start: sec(0.04), End: sec(1.96), Reverse: true}}, Memory: room, Repeat: graph.Repeat{Length: sec(2.68)}},
-			append(up(0, 49), down(48, 32)...), 8},
+		{
+			"there and back, cut off on the way back", "out.mp4",
+			graph.Graph{Clips: []graph.Clip{{}, {Start: sec(0.04), End: sec(1.96), Reverse: true}}, Memory: room, Repeat: graph.Repeat{Length: sec(4.96)}},
+			append(append([]int{}, rest...), up(0, 25)...), 8,
+		},
+		{
+			"cut off within a piece played backwards", "out.webm",
+			graph.Graph{Clips: []graph.Clip{{}, {Start: sec(0.04), End: sec(1.96), Reverse: true}}, Memory: room, Repeat: graph.Repeat{Length: sec(2.68)}},
+			append(up(0, 49), down(48, 32)...), 8,
+		},
 		{"as a GIF", "out.gif", graph.Graph{Clips: []graph.Clip{{}, {Start: sec(0.04), End: sec(1.96), Reverse: true}}, Repeat: graph.Repeat{Times: 2}}, append(append([]int{}, rest...), rest...), 2},
 	}
 	for _, c := range cases {

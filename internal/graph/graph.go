@@ -131,7 +131,14 @@ type Keep struct {
 	Mark []ffmpeg.Chapter
 	// Mux adds subtitle files of the private folder as tracks.
 	Mux []Track
+	// Tags are set on the file, over what stays; an empty value takes a tag away.
+	Tags []Tag
+	// Attachments of a Matroska file stay in another: fonts of its subtitles.
+	Attachments bool
 }
+
+// Tag is a tag of a whole file: title, artist, comment …
+type Tag struct{ Name, Value string }
 
 // Track is a subtitle track that is added.
 type Track struct {

@@ -24,7 +24,7 @@ type joining struct {
 // encoding, and nothing runs across the seams.
 func (g *Graph) inPieces() bool {
 	p := g.Picture
-	if p == nil || p.Copy || len(p.Burn) > 0 || p.Smooth != "" || g.Transition.on() && len(g.Clips) > 1 || g.Target.Video.PixelFormat != "" {
+	if p == nil || p.Copy || len(p.Burn)+len(p.Layers)+len(p.Looks) > 0 || p.Smooth != "" || g.Transition.on() && len(g.Clips) > 1 || g.Target.Video.PixelFormat != "" {
 		return false
 	}
 	if !slices.Contains([]string{"mp4", "mov", "mkv", "webm"}, g.Target.Container) {
@@ -32,7 +32,7 @@ func (g *Graph) inPieces() bool {
 	}
 	turned, stills := 0, true
 	for _, c := range g.Clips {
-		if g.Sources[c.Source].Media.FirstVideo() == nil {
+		if g.Sources[c.Source].Media.FirstVideo() == nil || c.Enter != nil {
 			return false
 		}
 		if c.Reverse {

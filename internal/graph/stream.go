@@ -18,10 +18,13 @@ func (c *compiler) streams() []argv.Atom {
 	args = append(args, c.cover(src)...)
 	args = append(args, c.chapters(src)...)
 	args = append(args, c.tags(src)...)
+	args = append(args, c.ownTags()...)
 	args = append(args, c.timecode(src)...)
 	for _, s := range src.Media.Streams {
 		switch {
 		case s.CodecTag == "tmcd" && src.Media.Timecode != nil: // written anew, or named, by timecode
+		case s.CodecType == "attachment" && c.g.Keep.Attachments && c.g.Target.Container == "mkv":
+			args = append(args, argv.Words("-map", fmt.Sprintf("0:%d", s.Index), "-c:t", "copy")...)
 		case s.CodecType == "data" || s.CodecType == "attachment":
 			c.drop("stream %d (%s %s): this edit does not carry it", s.Index, s.CodecType, s.CodecName)
 		case s.Video != nil && c.g.Picture != nil && s.Index != src.Media.FirstVideo().Index:

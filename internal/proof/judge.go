@@ -29,6 +29,9 @@ func (p *Proof) judge() {
 	for i := range min(len(subtitles), len(p.want.Subtitles)) {
 		p.subtitle(i, subtitles[i])
 	}
+	for _, t := range p.want.Tags {
+		p.row("tag "+t.Name, "", p.doc.Tag(t.Name) == t.Value, fmt.Sprintf("%q", t.Value), fmt.Sprintf("%q", p.doc.Tag(t.Name)), "")
+	}
 	p.content()
 	p.likeness()
 	p.loudness()

@@ -32,7 +32,11 @@ type Expectation struct {
 	Loudness  *Loudness
 	Hear      bool // the loudness is measured though nothing was promised
 	Faststart bool // the index must lie before the media
+	Tags      []Tag
 }
+
+// Tag is a tag of the whole file; an empty value must be absent.
+type Tag struct{ Name, Value string }
 
 // Video is what must be true of the video stream.
 type Video struct {

@@ -122,10 +122,12 @@ func (in ColorInput) Validate() error {
 		return cutroom.Errorf(cutroom.Invalid, "a table that makes BT.709 excludes to_sdr").WithHint("leave one of them out")
 	}
 	for _, d := range []dial{
-		{"tonemap", "to_sdr", in.Tonemap != "", in.ToSDR}, {"peak", "to_sdr", in.Peak > 0, in.ToSDR},
+		{"tonemap", "to_sdr", in.Tonemap != "", in.ToSDR},
+		{"peak", "to_sdr", in.Peak > 0, in.ToSDR},
 		{"desat", "to_sdr and another tonemap than bt2390", in.Desat > 0, in.ToSDR && in.Tonemap != "bt2390"},
 		{"force", "to_sdr or strip_dovi", in.Force, in.ToSDR || in.StripDovi},
-		{"lut_strength", "lut", in.LUTStrength != nil, in.LUT != ""}, {"lut_makes", "lut", in.LUTMakes != "", in.LUT != ""},
+		{"lut_strength", "lut", in.LUTStrength != nil, in.LUT != ""},
+		{"lut_makes", "lut", in.LUTMakes != "", in.LUT != ""},
 	} {
 		if d.given && !d.on {
 			return cutroom.Errorf(cutroom.Invalid, "%s is given without %s", d.name, d.needs).WithHint("add %s, or leave %s out", d.needs, d.name)
