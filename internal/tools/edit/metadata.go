@@ -16,7 +16,7 @@ import (
 var Metadata = tool.Add(Family, tool.Spec[MetadataInput, MetadataOutput]{
 	Name:        "edit.metadata",
 	Summary:     "Set title, artist and other tags, and chapters; nothing is encoded",
-	Description: "Write a copy of a recording with other tags or chapters. Every stream is copied as it is; the written file is read again, and each tag and the chapters have to be in it. Chapters are given as TIME TITLE, read from a file, or found: where the pictures change and it is silent. They can be written out as a list for a video's description, too.",
+	Description: "Write a copy of a recording with other tags or chapters. Every stream is copied as it is; the written file is read again, and each tag and the chapters have to be in it. Chapters are given as TIME TITLE, read from a file, or found: at changes of scene and pauses of the sound. They can be written out as a list for a video's description, too.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
@@ -50,7 +50,7 @@ type MetadataInput struct {
 	Chapters       []string        `json:"chapters,omitempty" max:"1000" doc:"Chapters in order, each TIME TITLE: \"1:30 The question\". In place of those that there are."`
 	ChaptersFile   cutroom.InPath  `json:"chapters_file,omitempty" probe:"-" doc:"A text file of such lines. Excludes chapters."`
 	ClearChapters  bool            `json:"clear_chapters,omitempty" doc:"Leave all chapters out. Excludes the other ways to give some."`
-	AutoChapters   bool            `json:"auto_chapters,omitempty" doc:"Find chapters: where the pictures change and where it is silent. Excludes the other ways."`
+	AutoChapters   bool            `json:"auto_chapters,omitempty" doc:"Find chapters, by changes of scene and pauses of the sound. Excludes the other ways."`
 	DetectFrom     string          `json:"detect_from,omitempty" enum:"both,scenes,silence" default:"both" doc:"What auto_chapters goes by."`
 	MinChapter     cutroom.Micros  `json:"min_chapter,omitempty" min:"1" max:"36000" unit:"s" doc:"Shortest chapter that is found; 30 without it."`
 	MaxChapters    int             `json:"max_chapters,omitempty" min:"2" max:"200" doc:"Most chapters that are found; 20 without it."`
