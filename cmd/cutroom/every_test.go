@@ -94,7 +94,17 @@ func furnish(w *workspace, v reflect.Value, seconds int) {
 		put(w.t, path, `{"segments":[{"start":0,"end":2,"text":"um hello","words":[{"start":0.2,"end":0.5,"word":"um"},{"start":0.6,"end":1.5,"word":"hello"}]}]}`)
 	case ".png", ".jpg":
 		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "testsrc2=d=1:s=320x180:r=1", "-frames:v", "1", "-update", "1", path)
+	case "":
+		if err := os.Mkdir(path, 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+		furnish(w, reflect.ValueOf(p+"/talk.mp4"), seconds)
+		furnish(w, reflect.ValueOf(p+"/more.mov"), seconds)
 	case ".yaml":
+		if p == "social.yaml" {
+			put(w.t, path, "steps: [{tool: edit.fit, with: {aspect: '1:1', fit: crop}}]\n")
+			return
+		}
 		furnish(w, reflect.ValueOf(cutroom.InPath("talk.mp4")), seconds)
 		put(w.t, path, "clips: [{src: talk.mp4, out: 2}, {src: talk.mp4, in: 4, out: 6}]\ntransition: {duration: 0.4}\n")
 	case ".fcpxml":

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"cutroom"
@@ -66,6 +67,8 @@ type call struct {
 	bound approval.Bound // what the pass is bound to
 
 	scratch string // private folder of a dry run's or a probe's programs
+
+	mu sync.Mutex // of what calls that this one makes side by side add to: lines, parents, contacted, progress
 }
 
 // close releases what the call holds. Whatever was not published is discarded.
@@ -99,7 +102,7 @@ func (k *call) find() error {
 		return k.within(t)
 	}
 	t, ok := k.e.Registry.Find(k.Tool)
-	if !ok || !slices.Contains(k.parent.tool.Calls, t.Name) {
+	if !ok || !slices.Contains(k.e.Registry.Callees(k.parent.tool), t) {
 		return cutroom.Errorf(cutroom.Internal, "%s may not call %s", k.parent.tool.Name, k.Tool)
 	}
 	k.tool = t

@@ -64,6 +64,18 @@ func (v *env) Call(ctx context.Context, id string, in any) (tool.Reply, error) {
 	return reply(r), nil
 }
 
+// inTurn reports the progress of calls that are made side by side one after another.
+func (k *call) inTurn() func(cutroom.Progress) {
+	if k.Progress == nil {
+		return nil
+	}
+	return func(p cutroom.Progress) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.Progress(p)
+	}
+}
+
 func reply(r *Reply) tool.Reply {
 	return tool.Reply{Tool: r.Tool, Output: r.Output, Run: r.Run, Reused: r.Reused, Seconds: cutroom.Micros(r.Elapsed.Microseconds()), Record: r.Record}
 }

@@ -136,6 +136,9 @@ func eachPath(v reflect.Value, visit func(any) error) error {
 				continue
 			}
 			inner := visit
+			if v.Type().Field(i).Tag.Get("open") == "-" {
+				continue // a folder: what is opened of it is for the tool to say
+			}
 			if v.Type().Field(i).Tag.Get("probe") == "-" {
 				inner = func(x any) error {
 					if p, ok := x.(cutroom.InPath); ok {

@@ -87,7 +87,9 @@ func (k *call) runStep(ctx context.Context, cmd argv.Command) (argv.Result, erro
 	k.progress(cutroom.Progress{Stage: cmd.Stage})
 	line := k.line(cmd)
 	for c := k; c != nil; c = c.parent { // what a call's own calls ran, it ran
+		c.mu.Lock()
 		c.lines = append(c.lines, line)
+		c.mu.Unlock()
 	}
 	k.report(&cmd)
 	res, err := k.start(ctx, cmd, k.build.Dir())

@@ -179,6 +179,10 @@ type Env interface {
 	// Call invokes another tool under the same principal, deadline and budget. The
 	// id has to be in the spec's Calls.
 	Call(ctx context.Context, id string, in any) (Reply, error)
+	// List returns the names of the plain files in a folder, sorted.
+	List(ctx context.Context, folder cutroom.InPath) ([]string, error)
+	// MakeFolder makes a folder where this principal may write.
+	MakeFolder(ctx context.Context, folder cutroom.InPath) error
 	// ReadArtifact reads an artifact of a result that this call made or was given.
 	ReadArtifact(ctx context.Context, ref cutroom.ArtifactRef, max int64) ([]byte, error)
 	// Recorded returns the recorded results of one tool about one source that this

@@ -147,9 +147,15 @@ func (t *Tool) check(fault func(string, ...any)) {
 func (r *Registry) checkCalls() []error {
 	var faults []error
 	for _, t := range r.sorted {
+		for _, callee := range r.Callees(t) {
+			if slices.Index(cutroom.Kinds, callee.Kind) > slices.Index(cutroom.Kinds, t.Kind) && !slices.Contains(t.Calls, callee.Name) {
+				faults = append(faults, fmt.Errorf("%s: %s (%s) calls %s, which takes more authority (%s)", t.file, t.Name, t.Kind, callee.Name, callee.Kind))
+			}
+		}
 		for _, id := range t.Calls {
 			callee := r.byName[id]
 			switch {
+			case strings.HasSuffix(id, ".*"):
 			case callee == nil:
 				faults = append(faults, fmt.Errorf("%s: %s calls %s, which does not exist", t.file, t.Name, id))
 			case slices.Index(cutroom.Kinds, callee.Kind) > slices.Index(cutroom.Kinds, t.Kind):
@@ -167,8 +173,8 @@ func (r *Registry) reaches(from, to *Tool, seen map[*Tool]bool) bool {
 		return true
 	}
 	seen[from] = true
-	for _, id := range from.Calls {
-		if next := r.byName[id]; next != nil && !seen[next] && r.reaches(next, to, seen) {
+	for _, next := range r.Callees(from) {
+		if !seen[next] && r.reaches(next, to, seen) {
 			return true
 		}
 	}
@@ -193,9 +199,30 @@ func (r *Registry) Find(name string) (*Tool, bool) {
 	return r.sorted[i], true
 }
 
+// Callees are the tools that t's body may call. "edit.*" in its Calls is every tool of
+// that family that plans runs: those call nobody.
+func (r *Registry) Callees(t *Tool) []*Tool {
+	var list []*Tool
+	for _, id := range t.Calls {
+		family, all := strings.CutSuffix(id, "*")
+		if !all {
+			if callee := r.byName[id]; callee != nil {
+				list = append(list, callee)
+			}
+			continue
+		}
+		for _, callee := range r.sorted {
+			if strings.HasPrefix(callee.Name, family) && callee.body == BodyPlan {
+				list = append(list, callee)
+			}
+		}
+	}
+	return list
+}
+
 // Reads says whether t or a tool it calls may show media to models.
 func (r *Registry) Reads(t *Tool) bool {
-	return t.Needs.Readers || slices.ContainsFunc(t.Calls, func(id string) bool { return r.Reads(r.byName[id]) })
+	return t.Needs.Readers || slices.ContainsFunc(r.Callees(t), r.Reads)
 }
 
 // Nearest returns the known name most like name, or "".
@@ -215,8 +242,8 @@ func (r *Registry) Programs(t *Tool) []string {
 		for _, p := range t.Needs.AllPrograms() {
 			set[p] = true
 		}
-		for _, id := range t.Calls {
-			walk(r.byName[id])
+		for _, callee := range r.Callees(t) {
+			walk(callee)
 		}
 	}
 	walk(t)

@@ -1,0 +1,427 @@
+package edit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cutroom"
+	"cutroom/internal/project"
+	"cutroom/internal/tool"
+)
+
+// batching is one batch at work.
+type batching struct {
+	env    tool.Env
+	in     BatchInput
+	recipe project.Recipe
+	tools  []*tool.Tool // of the steps
+	dir    string
+	match  string
+	dest   string
+	seen   map[string]bool
+	last   time.Time // when something came
+	mu     sync.Mutex
+	out    BatchOutput
+}
+
+// maxRecipe bounds a recipe.
+const maxRecipe = 1 << 20
+
+// recordings are the suffixes of files that a folder's batch takes.
+var recordings = []string{
+	".mp4", ".mov", ".mkv", ".webm", ".m4v", ".avi", ".ts", ".mts", ".m2ts", ".mpg", ".mpeg", ".3gp", ".flv", ".mxf",
+	".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".aif", ".aiff",
+}
+
+// open reads the recipe and looks at its steps.
+func (b *batching) open() error {
+	text := []byte(b.in.Text)
+	if b.in.Recipe != "" {
+		var err error
+		if text, err = b.env.ReadInput(0, maxRecipe); err != nil {
+			return err
+		}
+	}
+	var err error
+	if b.recipe, err = project.ReadRecipe(text); err != nil {
+		return err
+	}
+	b.dir, b.match = string(b.in.Folder), b.recipe.Match
+	if base := filepath.Base(b.dir); strings.ContainsAny(base, "*?[") {
+		b.dir, b.match = filepath.Dir(b.dir), base
+		if _, err := path.Match(base, "x"); err != nil {
+			return cutroom.Errorf(cutroom.Invalid, "%q is no pattern", base).WithHint("write it as shoot/*.mp4")
+		}
+	}
+	if b.dest = string(b.in.Out); b.dest == "" {
+		b.dest = filepath.Join(b.dir, "done")
+	}
+	for i, s := range b.recipe.Steps {
+		t, err := b.find(s.Tool)
+		if err != nil {
+			return cutroom.Errorf(cutroom.AsError(err).Code, "step %d: %s", i+1, cutroom.AsError(err).Msg).WithHint("%s", cutroom.AsError(err).Hint)
+		}
+		b.tools = append(b.tools, t)
+		raw, err := b.request(i, "a.mp4", "b"+b.suffix(i, ".mp4"))
+		if err == nil {
+			_, err = t.Decode(raw)
+		}
+		if err != nil {
+			return cutroom.Errorf(cutroom.Invalid, "step %d: %s", i+1, cutroom.AsError(err).Msg).WithHint("%s", cutroom.AsError(err).Hint)
+		}
+	}
+	return nil
+}
+
+// find is the tool of a step.
+func (b *batching) find(name string) (*tool.Tool, error) {
+	var names []string
+	for _, t := range b.env.Registry() {
+		family, _, _ := strings.Cut(t.Name, ".")
+		can := t.Body() == tool.BodyPlan && (family == "edit" || family == "measure") || t.Name == "review.check"
+		if !can {
+			continue
+		}
+		if t.Name == name || t.Short != "" && t.Short == name {
+			if _, ok := inputOf(t); !ok {
+				return nil, cutroom.Errorf(cutroom.Invalid, "%s takes no single file", name).WithHint("choose a tool with one input")
+			}
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	e := cutroom.Errorf(cutroom.Invalid, "a batch cannot call %q", name)
+	if near := tool.Nearest(name, names); near != "" {
+		return nil, e.WithHint("did you mean %s?", near)
+	}
+	return nil, e.WithHint("it takes the tools edit.*, measure.* and review.check")
+}
+
+// inputOf is the member of a tool's input that takes the file.
+func inputOf(t *tool.Tool) (tool.Param, bool) {
+	for _, p := range t.Params() {
+		if p.Positional() && p.Kind == tool.ParamIn && len(p.Path) == 1 {
+			return p, true
+		}
+	}
+	return tool.Param{}, false
+}
+
+// request is the input of a step.
+func (b *batching) request(step int, file, output string) ([]byte, error) {
+	p, _ := inputOf(b.tools[step])
+	with := map[string]json.RawMessage{}
+	for k, v := range b.recipe.Steps[step].With {
+		with[k] = v
+	}
+	set := func(name string, v any) {
+		raw, err := json.Marshal(v)
+		if err == nil {
+			with[name] = raw
+		}
+	}
+	if p.Repeat {
+		set(p.Path[0], []string{file})
+	} else {
+		set(p.Path[0], file)
+	}
+	if b.tools[step].Writes() && output != "" {
+		set("output", output)
+		if b.in.Overwrite {
+			set("overwrite", true)
+		}
+	}
+	return json.Marshal(with)
+}
+
+// suffix is that of what a step writes: what the tool itself would name it.
+func (b *batching) suffix(step int, of string) string {
+	if step == len(b.tools)-1 && path.Ext(b.recipe.Name) != "" {
+		return path.Ext(b.recipe.Name)
+	}
+	raw, err := b.request(step, "a"+of, "")
+	if err != nil {
+		return of
+	}
+	in, err := b.tools[step].Decode(raw)
+	if err != nil {
+		return of
+	}
+	v := reflect.ValueOf(b.tools[step].Named(in))
+	if w, ok := v.Interface().(tool.Writer); ok && w.Intent().Output != "" {
+		return filepath.Ext(string(w.Intent().Output))
+	}
+	if !slices.Contains([]string{".mp4", ".mov", ".mkv", ".webm", ".m4a", ".mp3", ".wav", ".flac", ".ogg", ".opus"}, of) {
+		return ".mp4"
+	}
+	return of
+}
+
+// item is one file of a batch, and where each step writes.
+type item struct {
+	file    string
+	outputs []string
+}
+
+// writes reports whether step i writes a file.
+func (b *batching) writes(i int) bool { return b.tools[i].Writes() }
+
+// plan is what becomes of a file.
+func (b *batching) plan(name string) item {
+	it := item{file: filepath.Join(b.dir, name)}
+	stem, of := strings.TrimSuffix(name, filepath.Ext(name)), strings.ToLower(filepath.Ext(name))
+	final := func(what, suffix string) string {
+		n := stem + "_" + what + suffix
+		if b.recipe.Name != "" {
+			n = strings.ReplaceAll(strings.TrimSuffix(b.recipe.Name, path.Ext(b.recipe.Name)), "{stem}", stem) + suffix
+		}
+		return filepath.Join(b.dest, n)
+	}
+	if b.recipe.Project != nil {
+		suffix := path.Ext(b.recipe.Name)
+		if suffix == "" {
+			suffix = RenderInput{Edit: *b.recipe.Project}.suffix()
+		}
+		it.outputs = []string{final("render", suffix)}
+		return it
+	}
+	for i, t := range b.tools {
+		suffix := b.suffix(i, of)
+		switch {
+		case !b.writes(i):
+			it.outputs = append(it.outputs, "")
+			continue
+		case i == b.lastWriter():
+			it.outputs = append(it.outputs, final(t.Verb(), suffix))
+		default:
+			it.outputs = append(it.outputs, filepath.Join(b.dest, ".work", fmt.Sprintf("%s_%d%s", stem, i+1, suffix)))
+		}
+		of = suffix
+	}
+	return it
+}
+
+// lastWriter is the last step that writes a file: what it writes is the result.
+func (b *batching) lastWriter() int {
+	for i := len(b.tools) - 1; i >= 0; i-- {
+		if b.writes(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// round works on the files that were not seen yet.
+func (b *batching) round(ctx context.Context) error {
+	names, err := b.env.List(ctx, cutroom.InPath(b.dir))
+	if err != nil {
+		return err
+	}
+	var items []item
+	for _, n := range names {
+		if b.seen[n] || !b.takes(n) {
+			continue
+		}
+		b.seen[n] = true
+		items = append(items, b.plan(n))
+	}
+	if len(items) == 0 {
+		if b.in.Watch == 0 && len(b.out.Results) == 0 {
+			return cutroom.Errorf(cutroom.NotFound, "no file of %q matches", b.in.Folder).WithHint("give a pattern, such as '%s/*.mp4', or match in the recipe", b.dir)
+		}
+		return nil
+	}
+	b.last = b.env.Now()
+	b.out.Total += len(items)
+	if items, err = b.check(ctx, items); err != nil {
+		return err
+	}
+	for _, folder := range []string{b.dest, filepath.Join(b.dest, ".work")} {
+		if folder == b.dest || slices.ContainsFunc(items, func(i item) bool { return len(i.outputs) > 1 }) {
+			if err := b.env.MakeFolder(ctx, cutroom.InPath(folder)); err != nil {
+				return err
+			}
+		}
+	}
+	return b.work(ctx, items)
+}
+
+func (b *batching) takes(name string) bool {
+	if b.match != "" {
+		ok, _ := path.Match(b.match, name)
+		return ok
+	}
+	return slices.Contains(recordings, strings.ToLower(filepath.Ext(name)))
+}
+
+// check names all that stands in the way before anything is done: files that cannot be
+// read, and two results of one name.
+func (b *batching) check(ctx context.Context, items []item) ([]item, error) {
+	var clashes []string
+	by := map[string]string{}
+	for _, it := range items {
+		for _, o := range it.outputs {
+			if other, ok := by[strings.ToLower(o)]; ok && o != "" {
+				clashes = append(clashes, fmt.Sprintf("%s and %s would both be %s", other, it.file, o))
+			}
+			by[strings.ToLower(o)] = it.file
+		}
+	}
+	bad := make([]*BatchBad, len(items))
+	b.each(ctx, len(items), func(i int) {
+		b.say("looking at", items[i].file, i, len(items))
+		if _, err := b.env.Call(ctx, "measure.probe", struct {
+			Inputs []string `json:"inputs"`
+		}{[]string{items[i].file}}); err != nil {
+			bad[i] = &BatchBad{items[i].file, cutroom.AsError(err).Msg}
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var good []item
+	var faults []string
+	for i, x := range bad {
+		if x == nil {
+			good = append(good, items[i])
+			continue
+		}
+		if b.in.Watch > 0 { // it may still be written: the next look takes it again
+			delete(b.seen, filepath.Base(x.File))
+			b.out.Total--
+			continue
+		}
+		b.out.Bad = append(b.out.Bad, *x)
+		faults = append(faults, fmt.Sprintf("%s: %s", x.File, x.Error))
+	}
+	if b.in.OnBad == "skip" {
+		faults = nil
+	}
+	if faults = append(faults, clashes...); len(faults) > 0 {
+		return nil, cutroom.Errorf(cutroom.Invalid, "nothing was done; %d of %d files cannot be worked on: %s", len(faults), len(items), strings.Join(faults, "; ")).
+			WithHint("mend or move them, or pass on_bad skip to leave out what cannot be read")
+	}
+	return good, nil
+}
+
+// each calls do for 0 to n−1, as many at a time as jobs says.
+func (b *batching) each(ctx context.Context, n int, do func(int)) {
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(b.out.Jobs, n) {
+		wg.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		select {
+		case next <- i:
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	close(next)
+	wg.Wait()
+}
+
+func (b *batching) say(what, file string, i, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.env.Progress(cutroom.Progress{Stage: fmt.Sprintf("%s %s", what, filepath.Base(file)), Done: int64(i), Total: int64(n), Unit: "files"})
+}
+
+// work does the steps of each file.
+func (b *batching) work(ctx context.Context, items []item) error {
+	results := make([]BatchItem, len(items))
+	b.each(ctx, len(items), func(i int) {
+		b.say("working on", items[i].file, i, len(items))
+		results[i] = b.one(ctx, items[i])
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, r := range results {
+		b.out.Results = append(b.out.Results, r)
+		switch {
+		case !r.OK:
+			b.out.Failures++
+			continue
+		case r.Cached:
+			b.out.Reused++
+		}
+		b.out.Done++
+	}
+	return nil
+}
+
+// one does the steps of one file.
+func (b *batching) one(ctx context.Context, it item) BatchItem {
+	r := BatchItem{File: it.file, OK: true, Cached: true}
+	from := b.env.Now()
+	file := it.file
+	for i := range it.outputs {
+		reply, err := b.step(ctx, i, file, it.outputs[i])
+		if f, ok := reply.Output.(interface{ Failed() bool }); err == nil && ok && f.Failed() {
+			err = cutroom.Errorf(cutroom.Verification, "the check failed").WithHint("`cutroom check` says which row")
+		}
+		if err != nil {
+			e := cutroom.AsError(err)
+			r.OK, r.Cached, r.Step, r.Code, r.Error = false, false, i+1, string(e.Code), e.Msg
+			break
+		}
+		r.Cached = r.Cached && reply.Reused
+		if it.outputs[i] != "" {
+			file, r.Output = it.outputs[i], it.outputs[i]
+		}
+	}
+	r.Seconds = cutroom.Micros(b.env.Now().Sub(from).Microseconds())
+	return r
+}
+
+// step makes one call.
+func (b *batching) step(ctx context.Context, i int, file, output string) (tool.Reply, error) {
+	if b.recipe.Project == nil {
+		raw, err := b.request(i, file, output)
+		if err != nil {
+			return tool.Reply{}, err
+		}
+		return b.env.Call(ctx, b.tools[i].Name, json.RawMessage(raw))
+	}
+	at := beside(string(b.in.Recipe))
+	p, err := b.recipe.For(file, at)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	return b.env.Call(ctx, "edit.render", RenderInput{Text: string(text), Writing: tool.Writing{Output: cutroom.OutPath(output), Overwrite: b.in.Overwrite}})
+}
+
+// wait waits for the next look; false ends the watching.
+func (b *batching) wait(ctx context.Context) bool {
+	if b.in.Idle > 0 && b.env.Now().Sub(b.last) >= time.Duration(b.in.Idle)*time.Microsecond {
+		return false
+	}
+	b.env.Progress(cutroom.Progress{Stage: "waiting for files"})
+	t := time.NewTimer(time.Duration(b.in.Watch) * time.Microsecond)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
