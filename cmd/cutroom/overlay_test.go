@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -250,6 +251,48 @@ func TestOverlayRefusals(t *testing.T) {
 		in.Opacity = 1
 		if e := w.fails("edit.overlay", in, cutroom.Invalid); e.Hint == "" && !strings.HasSuffix(e.Msg, ")") {
 			t.Errorf("%s: no hint: %v", name, e)
+		}
+	}
+}
+
+// The brand file's logo is found beside it, and stands as the file says; captions and text
+// take its fonts, colours and margin, and what a call says wins.
+func TestBrandFile(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	base := w.plain("base.mp4", "black", 320, 180, 1)
+	if err := os.MkdirAll(filepath.Join(w.dir, "kit", "art"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "color=white:s=60x30", "-frames:v", "1", filepath.Join(w.dir, "kit", "art", "logo.png"))
+	put(t, filepath.Join(w.dir, "kit", "brand.yaml"), "fonts: {body: DejaVu Sans Mono}\ncolors: {text: '#ff6600', outline: '#102030'}\nlogo: {file: art/logo.png, position: bottom-left, width_percent: 20, opacity: 0.5}\nmargin_percent: 10\ncaptions: {size: 30, position: top}\n")
+	put(t, filepath.Join(w.dir, "bare.json"), `{"colors": {"text": "white"}}`)
+	put(t, filepath.Join(w.dir, "gone.yaml"), "logo: {file: gone.png}\n")
+	put(t, filepath.Join(w.dir, "out.yaml"), "logo: {file: ../secret.png}\n")
+	out := w.overlaid(edit.OverlayInput{Input: base, Logo: true, Brand: "kit/brand.yaml", Writing: to("logo.mp4")})
+	if p := out.Overlay; p.X != 18 || p.Y != 180-18-32 || p.Width != 64 || p.Height != 32 || p.Opacity != 0.5 {
+		t.Errorf("%+v", p)
+	}
+	if got := rgbAt(w.pixels("logo.mp4", "0.5", 320, 180), 320, 40, 145); !likeColour(got, [3]int{127, 127, 127}, 6) {
+		t.Errorf("the logo is %v", got)
+	}
+	out = w.overlaid(edit.OverlayInput{Input: base, Logo: true, Brand: "kit/brand.yaml", Position: "0,0", Opacity: 1, Writing: to("own.mp4")})
+	if p := out.Overlay; p.X != 0 || p.Y != 0 || p.Opacity != 1 {
+		t.Errorf("%+v", p)
+	}
+	text := w.overlaid(edit.OverlayInput{Input: base, Text: "Text", Brand: "kit/brand.yaml", Position: "left", Writing: to("text.mp4")})
+	if p := text.Overlay; p.X != 18 || strings.Join(p.Fonts, "") != "DejaVu Sans Mono" {
+		t.Errorf("%+v", p)
+	}
+	said := w.captioned(edit.CaptionInput{Input: base, Cues: []edit.CaptionCue{{Start: "0", End: "1", Text: "said"}}, Style: edit.CaptionStyle{Size: 24, Color: "FFFFFF", Outlined: "000000", Outline: 2, Position: "bottom"}, Brand: "kit/brand.yaml", WriteASS: "said.ass", Writing: to("said.mp4")})
+	script, _ := os.ReadFile(filepath.Join(w.dir, "said.ass"))
+	if !strings.Contains(string(script), "DejaVu Sans Mono,18.5,&H000066FF") || !strings.Contains(string(script), "&H00302010") || said.Caption.Requested != 30 {
+		t.Errorf("%+v\n%s", said.Caption, script)
+	}
+	for file, says := range map[string]string{"bare.json": "names no logo", "gone.yaml": "gone.png", "out.yaml": "beside it"} {
+		_, err := w.call("edit.overlay", edit.OverlayInput{Input: base, Logo: true, Brand: cutroom.InPath(file), Writing: to("no.mp4")})
+		if e := cutroom.AsError(err); err == nil || !strings.Contains(e.Msg, says) || e.Hint == "" {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 }

@@ -3,9 +3,11 @@ package edit
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"cutroom"
+	"cutroom/internal/brand"
 	"cutroom/internal/caption"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/tool"
@@ -57,6 +59,7 @@ type CaptionInput struct {
 	AudioStream int            `json:"audio_stream,omitzero" min:"0" max:"255" rare:"true" doc:"Which audio stream to listen to, counted from 0."`
 
 	Style        CaptionStyle   `json:"style,omitzero" rare:"true" doc:"How the captions look (burn)."`
+	Brand        cutroom.InPath `json:"brand,omitempty" cli:"flag" probe:"-" rare:"true" doc:"Brand file, YAML or JSON: fonts, colours, margin and what it says of captions hold wherever style says nothing else than its defaults."`
 	Platform     string         `json:"platform,omitempty" max:"40" doc:"Keep out of what this platform draws over: tiktok, reels, shorts, youtube, x, linkedin, facebook …"`
 	MaxLines     int            `json:"max_lines,omitzero" min:"1" max:"6" default:"2" rare:"true" doc:"Most lines at a time."`
 	MinDuration  cutroom.Micros `json:"min_duration" min:"0" max:"10" default:"1" unit:"s" rare:"true" doc:"Shorter cues stay this long, where no other follows."`
@@ -254,6 +257,32 @@ func (in CaptionInput) style(light float64) caption.Style {
 		out.Margin = 30
 	}
 	return out
+}
+
+// branded is the request with what a brand says, wherever the style has its defaults.
+func (in CaptionInput) branded(k brand.Kit) CaptionInput {
+	own := func(now *string, otherwise, kit string) {
+		if kit != "" && strings.EqualFold(*now, otherwise) {
+			*now = strings.TrimPrefix(kit, "#")
+		}
+	}
+	s, c := &in.Style, k.Caption
+	own(&s.Font, "", k.Fonts.Body)
+	own(&s.Color, "FFFFFF", k.Colors.Text)
+	own(&s.Outlined, "000000", k.Colors.Outline)
+	own(&in.Highlight, "FFD200", k.Colors.Primary)
+	own(&s.Position, "bottom", c.Position)
+	if s.Size == 24 && c.Size > 0 {
+		s.Size, in.MinSize = c.Size, min(in.MinSize, c.Size)
+	}
+	if s.Outline == 2 && c.Outline > 0 {
+		s.Outline = c.Outline
+	}
+	s.Bold, s.Box = s.Bold || c.Bold, s.Box || c.Box
+	if s.Margin == 0 && k.Margin > 0 {
+		s.Margin = k.Margin * caption.Grid / 100
+	}
+	return in
 }
 
 // dimmed is a colour as bright as text is meant to be on a picture of high dynamic

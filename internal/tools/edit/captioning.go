@@ -53,7 +53,11 @@ func newCaptioning(f tool.Facts, in CaptionInput) (*captioning, error) {
 	if err != nil || file.Media == nil {
 		return nil, fmt.Errorf("the input was not probed: %w", err)
 	}
-	c := &captioning{f: f, in: in, file: file}
+	k, err := kit(f, in.Brand)
+	if err != nil {
+		return nil, err
+	}
+	c := &captioning{f: f, in: in.branded(k), file: file}
 	if c.video, err = file.Media.VideoStream(); err != nil {
 		return nil, cutroom.Errorf(cutroom.Invalid, "input has no video stream").WithCause(err).WithHint("captions need a picture; give a video")
 	}

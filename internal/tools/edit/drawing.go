@@ -24,6 +24,7 @@ type drawing struct {
 	width  int // of the frame as it is written
 	height int
 	edit   edl.Map // a picture that begins late begins at zero afterwards
+	base   int     // sources of the edit before those of layers
 
 	sources []graph.Source // beside the video
 	layers  []graph.Layer
@@ -58,7 +59,7 @@ func newDrawing(f tool.Facts, input cutroom.InPath, output cutroom.OutPath, enc 
 	if err != nil || file.Media == nil {
 		return nil, fmt.Errorf("the input was not probed: %w", err)
 	}
-	d := &drawing{f: f, file: file, made: made}
+	d := &drawing{f: f, file: file, made: made, base: 1}
 	if d.video, err = moving(file.Media); err != nil {
 		return nil, err
 	}
@@ -90,13 +91,15 @@ func (d *drawing) graph() graph.Graph {
 // source adds a file that a layer comes from and returns its number.
 func (d *drawing) source(in tool.Input) int {
 	d.sources = append(d.sources, in.AsSource())
-	return len(d.sources)
+	return d.base + len(d.sources) - 1
 }
 
-// script adds an ASS file as a layer.
-func (d *drawing) script(name string, data []byte) {
+// script adds an ASS file as a layer and returns its name.
+func (d *drawing) script(data []byte) string {
+	name := fmt.Sprintf("layer%d.ass", len(d.files))
 	d.files = append(d.files, argv.File{Name: name, Data: data})
 	d.layers = append(d.layers, graph.Layer{Script: name})
+	return name
 }
 
 // span is the time between two moments of the video, as times of the edit. An empty end

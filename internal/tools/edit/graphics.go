@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -122,18 +123,15 @@ type PlaceOf struct {
 	End    cutroom.Micros `json:"end" unit:"s" doc:"When it is gone."`
 }
 
-// graphicsScript is the script that draws a graphic.
-const graphicsScript = "graphics.ass"
-
 // picturing is one call while it is worked on.
 type picturing struct {
 	*drawing
-	in  GraphicsInput
-	out GraphicsOutput
+	out    GraphicsOutput
+	script string // the file that draws it
 }
 
 func planGraphics(f tool.Facts, in GraphicsInput) (tool.Plan, error) {
-	p := &picturing{in: in, out: GraphicsOutput{Template: in.Template}}
+	p := &picturing{out: GraphicsOutput{Template: in.Template}}
 	var err error
 	if p.drawing, err = newDrawing(f, in.Input, in.Output, in.Encoding, &p.out.Made); err != nil {
 		return tool.Plan{}, err
@@ -143,8 +141,24 @@ func planGraphics(f tool.Facts, in GraphicsInput) (tool.Plan, error) {
 			return tool.Plan{}, err
 		}
 	}
-	if err := p.lay(); err != nil {
+	t, err := graphic.Find(in.Template)
+	if err != nil {
 		return tool.Plan{}, err
+	}
+	from, to, err := p.graphicTime(t, in)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	d, err := p.graphic(t, in, from, to)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	p.script, p.out.Fonts = p.files[len(p.files)-1].Name, d.Families
+	if d.Emoji.Clusters > 0 {
+		p.out.Emoji = &CaptionEmoji{Mode: in.Emoji, Count: d.Emoji.Clusters, Left: d.Emoji.Left, Missing: d.Emoji.Missing}
+	}
+	for _, m := range d.Marks {
+		p.out.Places = append(p.out.Places, PlaceOf{X: m.X, Y: m.Y, Width: m.Width, Height: m.Height, Start: m.Start, End: m.End})
 	}
 	return p.plan(p)
 }
@@ -164,36 +178,23 @@ func kit(f tool.Facts, path cutroom.InPath) (brand.Kit, error) {
 	return brand.Parse(file.Head)
 }
 
-// lay draws the template.
-func (p *picturing) lay() error {
-	if p.f.Fonts == nil {
-		return cutroom.Errorf(cutroom.MissingDependency, "this installation has no fonts").WithHint("run `cutroom doctor`")
+// graphic adds a graphic, between two times of the edit. Of the input only what is about
+// that counts.
+func (d *drawing) graphic(t graphic.Template, in GraphicsInput, from, to cutroom.Micros) (*graphic.Drawn, error) {
+	if d.f.Fonts == nil {
+		return nil, cutroom.Errorf(cutroom.MissingDependency, "this installation has no fonts").WithHint("run `cutroom doctor`")
 	}
-	t, err := graphic.Find(p.in.Template)
+	k, err := kit(d.f, in.Brand)
 	if err != nil {
-		return err
-	}
-	k, err := kit(p.f, p.in.Brand)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	o := graphic.Options{
-		Width: p.width, Height: p.height, Position: p.in.Position, Fonts: p.f.Fonts, Heading: k.Fonts.Heading, Body: k.Fonts.Body, Language: p.in.Lang, Scale: p.in.Scale,
-		NoEmoji: p.in.Emoji == "none", Texts: p.in.texts(), Count: max(1, p.in.From), Color: p.role(k),
+		Width: d.width, Height: d.height, Position: in.Position, Fonts: d.f.Fonts, Heading: cmp.Or(in.Font, k.Fonts.Heading), Body: cmp.Or(in.Font, k.Fonts.Body),
+		Language: in.Lang, Scale: in.Scale, NoEmoji: in.Emoji == "none", Texts: in.texts(), Count: max(1, in.From), Color: d.role(in, k), Start: from, End: to,
 	}
-	if p.in.Font != "" {
-		o.Heading, o.Body = p.in.Font, p.in.Font
-	}
-	if o.Start, o.End, err = p.time(t); err != nil {
-		return err
-	}
-	margin := p.in.Margin
-	if margin == 0 {
-		margin = k.MarginOf(p.width, p.height, (min(p.width, p.height)*45+500)/1000)
-	}
-	x0, y0, x1, y1, err := p.free(p.in.Platform, margin)
+	x0, y0, x1, y1, err := d.free(in.Platform, cmp.Or(in.Margin, k.MarginOf(d.width, d.height, (min(d.width, d.height)*45+500)/1000)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o.RoomX, o.RoomY = x1-x0, y1-y0
 	o.Place = func(position string, w, h int) (int, int, error) {
@@ -201,48 +202,43 @@ func (p *picturing) lay() error {
 		if err != nil {
 			return 0, 0, err
 		}
-		b := s.box(w, h, p.width, p.height, x0, y0, x1, y1)
-		if b != inside(b, p.width, p.height) {
-			return 0, 0, cutroom.Errorf(cutroom.Invalid, "the graphic of %d×%d pixels does not stand wholly in the frame of %d×%d at %s", w, h, p.width, p.height, position).WithHint("choose another position, or lower scale")
+		b := s.box(w, h, d.width, d.height, x0, y0, x1, y1)
+		if b != inside(b, d.width, d.height) {
+			return 0, 0, cutroom.Errorf(cutroom.Invalid, "the graphic of %d×%d pixels does not stand wholly in the frame of %d×%d at %s", w, h, d.width, d.height, position).
+				WithHint("choose another position, or lower scale")
 		}
 		return b.X, b.Y, nil
 	}
-	d, err := graphic.Draw(t, o)
+	g, err := graphic.Draw(t, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.script(graphicsScript, d.Script)
-	p.out.Fonts = d.Families
-	if d.Emoji.Clusters > 0 {
-		p.out.Emoji = &CaptionEmoji{Mode: p.in.Emoji, Count: d.Emoji.Clusters, Left: d.Emoji.Left, Missing: d.Emoji.Missing}
+	d.script(g.Script)
+	for _, m := range g.Marks {
+		d.marks = append(d.marks, mark{box: graph.Box{X: m.X, Y: m.Y, Width: m.Width, Height: m.Height}, start: m.Start, end: m.End, fadeIn: m.FadeIn, fadeOut: m.FadeOut})
 	}
-	for _, m := range d.Marks {
-		box := graph.Box{X: m.X, Y: m.Y, Width: m.Width, Height: m.Height}
-		p.marks = append(p.marks, mark{box: box, start: m.Start, end: m.End, fadeIn: m.FadeIn, fadeOut: m.FadeOut})
-		p.out.Places = append(p.out.Places, PlaceOf{X: m.X, Y: m.Y, Width: m.Width, Height: m.Height, Start: m.Start, End: m.End})
-	}
-	return nil
+	return g, nil
 }
 
 // role says which colour a role has on this picture.
-func (p *picturing) role(k brand.Kit) func(string) string {
-	own := map[string]string{"primary": p.in.Primary, "text": p.in.TextColor, "background": p.in.Background}
-	return func(role string) string { return p.ink(own[role], k.Color(role)) }
+func (d *drawing) role(in GraphicsInput, k brand.Kit) func(string) string {
+	own := map[string]string{"primary": in.Primary, "text": in.TextColor, "background": in.Background}
+	return func(role string) string { return d.ink(own[role], k.Color(role)) }
 }
 
-// time is when the graphic is there, in the edit.
-func (p *picturing) time(t graphic.Template) (start, end cutroom.Micros, err error) {
-	if start, end, err = p.span(p.in.Start, p.in.End); err != nil {
+// graphicTime is when a graphic is there, in the edit.
+func (d *drawing) graphicTime(t graphic.Template, in GraphicsInput) (start, end cutroom.Micros, err error) {
+	if start, end, err = d.span(in.Start, in.End); err != nil {
 		return 0, 0, err
 	}
-	length := p.in.Duration
+	length := in.Duration
 	switch {
 	case t.Name == "countdown":
-		length = cutroom.Micros(max(1, p.in.From)) * cutroom.Second
+		length = cutroom.Micros(max(1, in.From)) * cutroom.Second
 		if start+length > end {
-			return 0, 0, cutroom.Errorf(cutroom.Invalid, "a countdown from %d needs %s s, and %s s are left", max(1, p.in.From), length, end-start).WithHint("lower from, or begin earlier")
+			return 0, 0, cutroom.Errorf(cutroom.Invalid, "a countdown from %d needs %s s, and %s s are left", max(1, in.From), length, end-start).WithHint("lower from, or begin earlier")
 		}
-	case length == 0 && p.in.End == "":
+	case length == 0 && in.End == "":
 		length = cutroom.MicrosOf(t.Seconds)
 	}
 	if length > 0 {
@@ -260,6 +256,6 @@ func drawnGraphics(_ tool.Facts, _ GraphicsInput, r tool.Results) (GraphicsOutpu
 	if err := p.deliver(r); err != nil {
 		return p.out, err
 	}
-	_, err := r.Deliver(graphicsScript, "text/x-ssa", "write_ass")
+	_, err := r.Deliver(p.script, "text/x-ssa", "write_ass")
 	return p.out, err
 }

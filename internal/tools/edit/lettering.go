@@ -1,57 +1,66 @@
 package edit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
 	"cutroom"
+	"cutroom/internal/brand"
 	"cutroom/internal/caption"
 	"cutroom/internal/graph"
 )
 
-// overlayScript is the script that draws the text of an overlay.
-const overlayScript = "overlay.ass"
-
 // textLines is how many lines text of an overlay has at most, beyond those it came with.
 const textLines = 4
 
-// layText plans the script of a text.
-func (o *overlaying) layText() error {
-	from, to, err := o.span(o.in.Start, o.in.End)
+// overlayText adds the script of a text.
+func (d *drawing) overlayText(in OverlayInput, k brand.Kit, from, to cutroom.Micros) (Placed, error) {
+	var none Placed
+	x0, y0, x1, y1, err := d.free(in.Platform, in.margin(k, d))
 	if err != nil {
-		return err
+		return none, err
 	}
-	x0, y0, x1, y1, err := o.free(o.in.Platform, o.in.Margin)
+	at := in.spot(k)
+	p, err := parseSpot(at)
 	if err != nil {
-		return err
-	}
-	p, err := parseSpot(o.in.Position)
-	if err != nil {
-		return err
+		return none, err
 	}
 	if p.at {
-		if x0, y0, x1, y1 = p.corner(o.width, o.height); x1-x0 < 8 || y1-y0 < 8 {
-			return cutroom.Errorf(cutroom.Invalid, "the place %s leaves no room for text in the frame of %d×%d", o.in.Position, o.width, o.height).WithHint("choose a point further from the edge")
+		if x0, y0, x1, y1 = p.corner(d.width, d.height); x1-x0 < 8 || y1-y0 < 8 {
+			return none, cutroom.Errorf(cutroom.Invalid, "the place %s leaves no room for text in the frame of %d×%d", at, d.width, d.height).WithHint("choose a point further from the edge")
 		}
 	}
-	l := lettering{text: o.in.Text, style: o.in.Style, position: p.anchor(), area: graph.Box{X: x0, Y: y0, Width: x1 - x0, Height: y1 - y0}, start: from, end: to, opacity: o.in.Opacity, fadeIn: o.in.Fade}
-	if o.in.End != "" {
-		l.fadeOut = o.in.Fade
+	l := lettering{
+		text: in.Text, style: in.Style.branded(k), position: p.anchor(), area: graph.Box{X: x0, Y: y0, Width: x1 - x0, Height: y1 - y0},
+		start: from, end: to, opacity: in.opacity(k), fadeIn: in.Fade,
+	}
+	if in.End != "" {
+		l.fadeOut = in.Fade
 	}
 	if l.fadeIn+l.fadeOut > to-from {
-		return cutroom.Errorf(cutroom.Invalid, "fades of %s s do not fit into %s s", o.in.Fade, to-from).WithHint("shorten fade")
+		return none, cutroom.Errorf(cutroom.Invalid, "fades of %s s do not fit into %s s", in.Fade, to-from).WithHint("shorten fade")
 	}
-	lay, err := o.letter(l)
+	lay, err := d.letter(l)
 	if err != nil {
-		return err
+		return none, err
 	}
-	o.script(overlayScript, lay.ASS())
+	d.script(lay.ASS())
 	s := lay.Shown()[0]
 	box := graph.Box{X: s.X, Y: s.Y, Width: s.Width, Height: s.Height}
-	o.marks = append(o.marks, mark{box: inside(box, o.width, o.height), start: from, end: to, fadeIn: l.fadeIn, fadeOut: l.fadeOut, opacity: l.opacity})
-	o.out.Overlay = Placed{Kind: "text", X: s.X, Y: s.Y, Width: s.Width, Height: s.Height, Start: from, End: to, Opacity: o.in.Opacity, Fonts: lay.Report.Families, SizePx: lay.Report.Pixels, Lines: lay.Lines()}
-	return nil
+	d.marks = append(d.marks, mark{box: inside(box, d.width, d.height), start: from, end: to, fadeIn: l.fadeIn, fadeOut: l.fadeOut, opacity: l.opacity})
+	return Placed{
+		Kind: "text", X: s.X, Y: s.Y, Width: s.Width, Height: s.Height, Start: from, End: to, Opacity: l.opacity,
+		Fonts: lay.Report.Families, SizePx: lay.Report.Pixels, Lines: lay.Lines(),
+	}, nil
+}
+
+// branded is a style with what a brand says where the call says nothing.
+func (s TextStyle) branded(k brand.Kit) TextStyle {
+	s.Font = cmp.Or(s.Font, k.Fonts.Body)
+	s.Color, s.Outlined, s.BoxColor = cmp.Or(s.Color, k.Colors.Text, "white"), cmp.Or(s.Outlined, k.Colors.Outline, "black"), cmp.Or(s.BoxColor, k.Colors.Background, "black")
+	return s
 }
 
 // lettering is one text on the frame.
