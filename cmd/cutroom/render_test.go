@@ -70,6 +70,7 @@ func (w *workspace) shots() {
 		args = append(args, "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", filepath.Join(w.dir, fmt.Sprintf("c%d.mp4", i+1)))
 		testenv.FFmpeg(w.t, args...)
 	}
+	testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "color=white:s=32x32", "-frames:v", "1", filepath.Join(w.dir, "mark.png"))
 	w.tone("song.wav", "0.3*sin(2*PI*200*t)", "3")
 }
 
@@ -84,6 +85,11 @@ transition: {type: fade, duration: 0.4}
 silence: {min_silence: 0.4, margin: 0.1}
 captions:
   cues: [{start: 0.3, end: 1.6, text: "%s"}]
+graphics:
+  - {template: lower-third, name: "Zoë 100%%", title: Editor, start: 1, duration: 1.5}
+  - {template: progress}
+overlays:
+  - {image: mark.png, position: top-left, margin: 4, scale: 12, start: 0.5, end: 6, fade: 0.2}
 audio: {music: song.wav, music_loop: true, duck: true, fade_out: 0.3}
 loudness: {lufs: -18, tp: -2}
 fit: {aspect: "1:1", fit: crop}
@@ -110,7 +116,7 @@ func TestRenderIsOneEncode(t *testing.T) {
 			t.Errorf("published what failed: %+v", v)
 		}
 	}
-	if diff := cmp.Diff([]string{"clips", "join", "silence", "fit", "captions", "audio", "loudness", "export"}, sorted(out.Stages)); diff != "" {
+	if diff := cmp.Diff([]string{"clips", "join", "silence", "fit", "captions", "graphics", "overlays", "audio", "loudness", "export"}, sorted(out.Stages)); diff != "" {
 		t.Error(diff)
 	}
 	if out.File == nil || *out.File != "edit_render.mp4" {
@@ -128,6 +134,10 @@ func TestRenderIsOneEncode(t *testing.T) {
 	}
 	if out.Caption == nil || out.Caption.Burned != 1 || len(out.Checks) == 0 {
 		t.Errorf("caption %+v, %d checks", out.Caption, len(out.Checks))
+	}
+	corner := testenv.Run(t, w.dir, "ffmpeg", "-v", "error", "-ss", "3", "-i", "file:edit_render.mp4", "-frames:v", "1", "-vf", "crop=8:8:6:6,scale=1:1:flags=area,format=gray", "-f", "rawvideo", "-")
+	if len(corner) != 1 || corner[0] < 220 {
+		t.Errorf("the overlay is not there: %v", corner)
 	}
 	again := strings.Replace(fmt.Sprintf(wholeEdit, "Other words"), "clips:", "output: other.mp4\nclips:", 1)
 	put(t, filepath.Join(w.dir, "edit2.yaml"), again)
@@ -147,7 +157,7 @@ func TestRenderIsOneEncode(t *testing.T) {
 }
 
 func sorted(stages []string) []string {
-	order := []string{"clips", "join", "silence", "fit", "captions", "audio", "loudness", "export"}
+	order := []string{"clips", "join", "silence", "fit", "captions", "graphics", "overlays", "audio", "loudness", "export"}
 	out := slices.Clone(stages)
 	slices.SortFunc(out, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
 	return out
@@ -172,6 +182,9 @@ func TestRenderRefuses(t *testing.T) {
 		"clips: [{src: a.mp4}, {src: a.mp4, transition: {duration: 2}}]":                     "too short for transitions",
 		"clips: [{src: a.mp4}]\ncaptions: {cues: [{start: 0, end: 1, text: x}], srt: a.srt}": "",
 		"clips: [{src: nothing.mp4}, {src: neither.mp4}]":                                    "2 inputs cannot be used",
+		"clips: [{src: a.mp4}]\noverlays: [{logo: true}]":                                    "names none",
+		"clips: [{src: a.mp4}]\ngraphics: [{template: title}]":                               "graphic 1: ",
+		"clips: [{src: a.mp4}]\noverlays: [{text: a}, {text: b, start: 5}]":                  "overlay 2: ",
 		"clips: [{src: a.mp4}]\nexport: {preset: tikok}":                                     "tikok",
 		"clips: [{src: a.mp4}]\nchapters: [{at: '00:00:00:10', title: x}]":                   "timecode",
 	} {

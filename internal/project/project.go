@@ -20,6 +20,9 @@ type Project struct {
 	Snap       *Snap           `json:"snap,omitempty" doc:"Move the ends of clips that ask for it to beats."`
 	Silence    *Silence        `json:"silence,omitempty" doc:"Take dead air out of the clips."`
 	Captions   *Captions       `json:"captions,omitempty" doc:"Text of what is said, drawn over the picture."`
+	Brand      cutroom.InPath  `json:"brand,omitempty" probe:"-" doc:"Brand file: fonts, colours, margin and logo of captions, graphics and overlays."`
+	Graphics   []Graphic       `json:"graphics,omitempty" items:"..50" doc:"Motion graphics, drawn over the picture."`
+	Overlays   []Overlay       `json:"overlays,omitempty" items:"..50" doc:"Pictures, videos, text and the brand's logo over it, in order, above the graphics."`
 	Audio      *Audio          `json:"audio,omitempty" doc:"Work on the sound: music, effects, ducking, a cleaner voice."`
 	Loudness   *Loudness       `json:"loudness,omitempty" doc:"Loudness of the whole; a platform's own without it, when export names one."`
 	Fit        *Fit            `json:"fit,omitempty" doc:"Length, aspect, size and rate of the whole."`
@@ -111,6 +114,61 @@ type Cue struct {
 	Text  string         `json:"text" min:"1" max:"10000" doc:"What it says."`
 }
 
+// Graphic is one motion graphic; what its parts mean is as edit.graphics says. Times are
+// those of the finished edit, lengths pixels of its frame.
+type Graphic struct {
+	Template   string         `json:"template" enum:"lower-third,title,chapter,progress,countdown,bug,sticker,hook,meme" doc:"Which one."`
+	Name       string         `json:"name,omitempty" max:"300" doc:"Name of a person or thing (lower-third)."`
+	Title      string         `json:"title,omitempty" max:"500" doc:"Title."`
+	Subtitle   string         `json:"subtitle,omitempty" max:"500" doc:"Smaller text beside it."`
+	Text       string         `json:"text,omitempty" max:"500" doc:"Text of a sticker."`
+	Top        string         `json:"top,omitempty" max:"500" doc:"Text above (meme)."`
+	Bottom     string         `json:"bottom,omitempty" max:"500" doc:"Text below (meme)."`
+	Start      cutroom.Moment `json:"start,omitempty" doc:"When it comes; the beginning without it."`
+	End        cutroom.Moment `json:"end,omitempty" doc:"When it goes; the template's own time without it."`
+	Duration   cutroom.Micros `json:"duration,omitempty" min:"0.3" max:"3600" unit:"s" doc:"How long it stays, in place of end."`
+	From       int            `json:"from,omitempty" min:"1" max:"60" doc:"Second that a countdown begins with; 3 without it."`
+	Position   string         `json:"position,omitempty" max:"20" doc:"Where it stands, in place of the template's own."`
+	Margin     int            `json:"margin,omitempty" min:"1" max:"4000" unit:"px" doc:"Least distance to the frame's edges."`
+	Platform   string         `json:"platform,omitempty" max:"40" doc:"Keep out of what this platform draws over; that of export without it."`
+	Scale      float64        `json:"scale,omitempty" min:"0.25" max:"4" doc:"Its size; 1 without it."`
+	Primary    string         `json:"primary,omitempty" max:"20" doc:"Colour that stands out, in place of the brand's."`
+	TextColor  string         `json:"text_color,omitempty" max:"20" doc:"Colour of letters."`
+	Background string         `json:"background,omitempty" max:"20" doc:"Colour of plates behind letters."`
+	Font       string         `json:"font,omitempty" max:"100" doc:"Font family."`
+	Lang       string         `json:"lang,omitempty" max:"35" doc:"Language of the text."`
+}
+
+// Overlay is one thing that is laid on; what its parts mean is as edit.overlay says.
+type Overlay struct {
+	Image      cutroom.InPath `json:"image,omitempty" doc:"A picture. One of image, video, text and logo is needed."`
+	Video      cutroom.InPath `json:"video,omitempty" doc:"A second video; its sound is not used."`
+	Text       string         `json:"text,omitempty" max:"2000" doc:"Text, as it is."`
+	Logo       bool           `json:"logo,omitempty" doc:"The logo of the brand."`
+	Position   string         `json:"position,omitempty" max:"20" doc:"One of nine places, or X,Y in pixels of the frame; top-right without it."`
+	Margin     int            `json:"margin,omitempty" min:"1" max:"4000" unit:"px" doc:"Least distance to the frame's edges; 24 without it."`
+	Platform   string         `json:"platform,omitempty" max:"40" doc:"Keep out of what this platform draws over; that of export without it."`
+	Start      cutroom.Moment `json:"start,omitempty" doc:"When it comes; the beginning without it."`
+	End        cutroom.Moment `json:"end,omitempty" doc:"When it goes; the end without it."`
+	Fade       cutroom.Micros `json:"fade,omitempty" min:"0" max:"30" unit:"s" doc:"How long it takes to come and go."`
+	Opacity    float64        `json:"opacity,omitempty" min:"0.02" max:"1" doc:"How much of it covers; 1 without it."`
+	Scale      int            `json:"scale,omitempty" min:"2" max:"16384" unit:"px" doc:"Width."`
+	Percent    float64        `json:"scale_percent,omitempty" min:"1" max:"100" unit:"%" doc:"Width as a share of the frame's."`
+	From       cutroom.Moment `json:"from,omitempty" doc:"Where the second video begins."`
+	Ended      string         `json:"ended,omitempty" enum:"vanish,freeze,loop" doc:"What shows once it has ended; nothing without it."`
+	Chromakey  string         `json:"chromakey,omitempty" max:"20" doc:"Colour that becomes transparent."`
+	Similarity float64        `json:"chromakey_similarity,omitempty" min:"0.01" max:"1" doc:"How far from it still goes; 0.15 without it."`
+	Blend      *float64       `json:"chromakey_blend,omitempty" min:"0" max:"1" doc:"Over how much more it fades; 0.05 without it."`
+	Font       string         `json:"font,omitempty" max:"100" doc:"Font family of text."`
+	Size       int            `json:"font_size,omitempty" min:"4" max:"2000" unit:"px" doc:"Height of a line; 42 without it."`
+	Color      string         `json:"font_color,omitempty" max:"20" doc:"Colour of the letters."`
+	Border     *float64       `json:"border,omitempty" min:"0" max:"100" unit:"px" doc:"Width of the outline; 2 without it."`
+	Outlined   string         `json:"border_color,omitempty" max:"20" doc:"Colour of the outline."`
+	Bold       bool           `json:"bold,omitempty" doc:"Bold letters."`
+	Box        bool           `json:"box,omitempty" doc:"A box behind the text, in place of the outline."`
+	BoxColor   string         `json:"box_color,omitempty" max:"20" doc:"Colour of the box."`
+}
+
 // Audio is work on the sound.
 type Audio struct {
 	Stream          int            `json:"stream,omitempty" min:"0" max:"255" doc:"Which audio stream of the clips is worked on, counted from 0."`
@@ -193,7 +251,7 @@ type Check struct {
 
 // Stages are the parts of an edit in their order; an edit can stop after each.
 func Stages() []string {
-	return []string{"clips", "join", "silence", "fit", "captions", "audio", "loudness", "export"}
+	return []string{"clips", "join", "silence", "fit", "captions", "graphics", "overlays", "audio", "loudness", "export"}
 }
 
 // Until is p without what comes after a stage.
@@ -210,6 +268,10 @@ func (p Project) Until(stage string) Project {
 				p.Fit = nil
 			case "captions":
 				p.Captions = nil
+			case "graphics":
+				p.Graphics = nil
+			case "overlays":
+				p.Overlays = nil
 			case "audio":
 				p.Audio = nil
 			case "loudness":

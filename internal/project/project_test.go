@@ -146,7 +146,7 @@ func TestAProjectThatStopsEarly(t *testing.T) {
 	t.Parallel()
 	whole := project.Project{
 		Clips: []project.Clip{{Src: "a", Transition: &project.Transition{}}}, Transition: &project.Transition{}, Silence: &project.Silence{}, Fit: &project.Fit{},
-		Captions: &project.Captions{}, Audio: &project.Audio{}, Loudness: &project.Loudness{}, Export: &project.Export{}, Check: &project.Check{}, Chapters: []project.Chapter{{}},
+		Captions: &project.Captions{}, Graphics: []project.Graphic{{}}, Overlays: []project.Overlay{{}}, Audio: &project.Audio{}, Loudness: &project.Loudness{}, Export: &project.Export{}, Check: &project.Check{}, Chapters: []project.Chapter{{}},
 	}
 	present := func(p project.Project) (s string) {
 		for _, x := range []struct {
@@ -157,7 +157,7 @@ func TestAProjectThatStopsEarly(t *testing.T) {
 			{"t", p.Clips[0].Transition != nil},
 			{"S", p.Silence != nil},
 			{"F", p.Fit != nil},
-			{"C", p.Captions != nil},
+			{"C", p.Captions != nil}, {"G", p.Graphics != nil}, {"O", p.Overlays != nil},
 			{"A", p.Audio != nil},
 			{"L", p.Loudness != nil},
 			{"E", p.Export != nil},
@@ -170,7 +170,7 @@ func TestAProjectThatStopsEarly(t *testing.T) {
 		return s
 	}
 	for stage, want := range map[string]string{
-		"clips": "", "join": "Tt", "silence": "TtS", "fit": "TtSF", "captions": "TtSFC", "audio": "TtSFCA", "loudness": "TtSFCAL", "export": "TtSFCALEK", "": "TtSFCALEK",
+		"clips": "", "join": "Tt", "silence": "TtS", "fit": "TtSF", "captions": "TtSFC", "graphics": "TtSFCG", "overlays": "TtSFCGO", "audio": "TtSFCGOA", "loudness": "TtSFCGOAL", "export": "TtSFCGOALEK", "": "TtSFCGOALEK",
 	} {
 		if got := present(whole.Until(stage)); got != want {
 			t.Errorf("%s leaves %s, want %s", stage, got, want)

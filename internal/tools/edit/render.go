@@ -14,8 +14,8 @@ import (
 // Render makes a whole edit out of a project file.
 var Render = tool.Add(Family, tool.Spec[RenderInput, RenderOutput]{
 	Name:        "edit.render",
-	Summary:     "Render a project file: clips, transitions, silence, captions, music, loudness, export, in one encode",
-	Description: "Make a whole edit out of a project (YAML or JSON), a template for a platform, or a timeline of an editing program (FCPXML, CMX 3600, OpenTimelineIO): clips with their transitions, dead air taken out, captions, music with ducking, loudness, fit, export, chapters and the platform's checks cost one encode of the picture. What has to be measured first is measured once for the same content: a project whose captions alone changed is rendered without measuring again. Paths in a project are relative to it and stay inside the workspace. Ask with schema for the project's JSON Schema, with list_templates for the templates.",
+	Summary:     "Render a project file: clips, transitions, captions, graphics, music, loudness, export, in one encode",
+	Description: "Make a whole edit out of a project (YAML or JSON), a template for a platform, or a timeline of an editing program (FCPXML, CMX 3600, OpenTimelineIO): clips with their transitions, dead air taken out, captions, graphics, overlays, music with ducking, loudness, fit, export, chapters and the platform's checks cost one encode of the picture. What has to be measured first is measured once for the same content: a project whose captions alone changed is rendered without measuring again. Paths in a project are relative to it and stay inside the workspace. Ask with schema for the project's JSON Schema, with list_templates for the templates.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
@@ -24,7 +24,9 @@ var Render = tool.Add(Family, tool.Spec[RenderInput, RenderOutput]{
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Fonts: true, Optional: []tool.Optional{
 		{Filter: "xfade", When: "transitions between videos"},
 		{Filter: "acrossfade", When: "transitions with sound"},
-		{Filter: "ass", When: "captions"},
+		{Filter: "ass", When: "captions, graphics, text over the picture"},
+		{Filter: "overlay", When: "overlays of pictures and videos"},
+		{Filter: "chromakey", When: "overlays with chromakey"},
 		{Filter: "sidechaincompress", When: "audio.duck"},
 		{Filter: "afftdn", When: "audio.denoise, audio.voice medium and strong"},
 		{Filter: "boxblur", When: "fit blur"},
@@ -55,7 +57,7 @@ type RenderInput struct {
 	Music    cutroom.InPath `json:"music,omitempty" cli:"flag" doc:"Music for a template, ducked under the speech."`
 
 	FPS            float64         `json:"fps,omitempty" min:"1" max:"240" unit:"1/s" rare:"true" doc:"Frame rate of a timeline that states none: a CMX 3600 list."`
-	StopAfter      string          `json:"stop_after,omitempty" enum:"clips,join,silence,fit,captions,audio,loudness,export" doc:"Leave out what comes after this part of the edit."`
+	StopAfter      string          `json:"stop_after,omitempty" enum:"clips,join,silence,fit,captions,graphics,overlays,audio,loudness,export" doc:"Leave out what comes after this part of the edit."`
 	WriteProject   cutroom.OutPath `json:"write_project,omitempty" doc:"Write the project as it was understood to a JSON file, too."`
 	ExportTimeline cutroom.OutPath `json:"export_timeline,omitempty" doc:"Write the cut for an editing program, too: .fcpxml (1.10), .edl (CMX 3600) or .otio. What it cannot carry is listed."`
 	ListTemplates  bool            `json:"list_templates,omitempty" doc:"Answer the templates; nothing is read or written."`
@@ -65,6 +67,8 @@ type RenderInput struct {
 	// Edit is the project once it was read. Callers give it as a file or as text; what it
 	// says is part of the call's identity by these.
 	Edit project.Project `json:"-"`
+	// Logo is the brand's logo, where an overlay shows it.
+	Logo cutroom.InPath `json:"-"`
 	// NotCarried is what of a timeline a project has no place for.
 	NotCarried []string `json:"-"`
 }

@@ -29,6 +29,9 @@ func expandRender(in RenderInput, from tool.Reading) (RenderInput, error) {
 	if len(in.Edit.Clips) == 0 {
 		return in, cutroom.Errorf(cutroom.Invalid, "the project has no clips").WithHint("add clips with their src")
 	}
+	if err := in.logo(from); err != nil {
+		return in, err
+	}
 	in.Output = firstPath(in.Output, in.Edit.Output)
 	in.Edit.Output = ""
 	if in.Output == "" {
@@ -39,6 +42,24 @@ func expandRender(in RenderInput, from tool.Reading) (RenderInput, error) {
 		in.Project = "" // it is a clip, not a text
 	}
 	return in, nil
+}
+
+// logo finds the logo that an overlay shows.
+func (in *RenderInput) logo(from tool.Reading) error {
+	for i, o := range in.Edit.Overlays {
+		if !o.Logo {
+			continue
+		}
+		if in.Edit.Brand == "" {
+			return cutroom.Errorf(cutroom.Invalid, "overlay %d: a logo belongs to a brand, and the project names none", i+1).WithHint("add brand: brand.yaml to the project, or give image")
+		}
+		found, err := expandOverlay(OverlayInput{Logo: true, Brand: in.Edit.Brand}, from)
+		if err != nil {
+			return err
+		}
+		in.Logo = found.LogoFile
+	}
+	return nil
 }
 
 func firstPath[T ~string](list ...T) T {
@@ -202,6 +223,7 @@ func (r *rendering) unwritten() (list []string) {
 		what string
 	}{
 		{r.p.Captions != nil, "captions"},
+		{len(r.p.Graphics)+len(r.p.Overlays) > 0, "graphics and overlays"},
 		{r.p.Audio != nil && (r.p.Audio.Voice != "" || r.p.Audio.Denoise || r.p.Audio.Duck || r.p.Audio.Effects != "" || r.p.Audio.Replace != "" || r.p.Audio.Stems != nil), "work on the sound, other than one piece of music"},
 		{r.p.Loudness != nil, "loudness"},
 		{r.p.Fit != nil || r.p.Export != nil, "fit and export: the size of the frame alone is written"},

@@ -201,7 +201,12 @@ func (r *rendering) compose(res tool.Results) (tool.Plan, error) {
 	case wait: // text that is too long to lie in the facts: it is read once something ran
 		return tool.Plan{State: r, Later: made.Planned(), Then: r.compose}, nil
 	}
-	if len(files) > 0 || len(r.graph.Keep.Mark) > 0 {
+	drawn, err := r.draw()
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	files = append(files, drawn...)
+	if len(files) > 0 || len(r.graph.Keep.Mark) > 0 || r.graph.Picture != nil && len(r.graph.Picture.Layers) > 0 {
 		if r.render, err = graph.NewRender(r.graph, r.f.Abilities); err != nil {
 			return tool.Plan{}, err
 		}

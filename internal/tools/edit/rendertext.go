@@ -80,6 +80,11 @@ func (r *rendering) captioning(p *project.Captions, width, height int) (*caption
 	for _, q := range p.Cues {
 		in.Cues = append(in.Cues, CaptionCue(q))
 	}
+	k, err := kit(r.f, r.p.Brand)
+	if err != nil {
+		return nil, err
+	}
+	in = in.branded(k)
 	if err := in.Validate(); err != nil {
 		e := cutroom.AsError(err)
 		return nil, cutroom.Errorf(e.Code, "captions: %s", e.Msg).WithHint("%s", e.Hint)
@@ -105,9 +110,12 @@ func or[T comparable](v, def T) T {
 }
 
 // platform is whose safe area captions keep to.
-func (r *rendering) platform(p *project.Captions) string {
-	if p.Platform != "" || r.p.Export == nil || r.p.Export.Preset == "" {
-		return p.Platform
+func (r *rendering) platform(p *project.Captions) string { return or(p.Platform, r.exported()) }
+
+// exported is the platform that the edit is exported for, "" for none.
+func (r *rendering) exported() string {
+	if r.p.Export == nil || r.p.Export.Preset == "" {
+		return ""
 	}
 	if k, err := platform.PresetOf(r.p.Export.Preset); err == nil {
 		return k.Platform
