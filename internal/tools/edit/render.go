@@ -14,7 +14,7 @@ import (
 // Render makes a whole edit out of a project file.
 var Render = tool.Add(Family, tool.Spec[RenderInput, RenderOutput]{
 	Name:        "edit.render",
-	Summary:     "Render a project file: clips, transitions, captions, graphics, music, loudness, export, in one encode",
+	Summary:     "Render a project file: clips, captions, graphics, music, loudness, export, in one encode",
 	Description: "Make a whole edit out of a project (YAML or JSON), a template for a platform, or a timeline of an editing program (FCPXML, CMX 3600, OpenTimelineIO): clips with their transitions, dead air taken out, captions, graphics, overlays, music with ducking, loudness, fit, export, chapters and the platform's checks cost one encode of the picture. What has to be measured first is measured once for the same content: a project whose captions alone changed is rendered without measuring again. Paths in a project are relative to it and stay inside the workspace. Ask with schema for the project's JSON Schema, with list_templates for the templates.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
