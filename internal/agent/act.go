@@ -215,7 +215,10 @@ func (s *session) outcome(c call, reply *engine.Reply, err error, began time.Tim
 		text, m.Failed = s.failure(err), true
 	} else {
 		text, shown = s.told(reply)
-		end.Run, end.Reused, end.Approval, end.Pictures = reply.Run, reply.Reused, reply.Approval, len(shown)
+		end.Reused, end.Approval, end.Pictures = reply.Reused, reply.Approval, len(shown)
+		if !reply.Transient { // what is not recorded cannot be read again
+			end.Run = reply.Run
+		}
 		describe(&end, reply, c.tool.Inner)
 	}
 	m.Parts = []provider.Part{provider.TextPart(text)}

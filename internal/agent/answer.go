@@ -45,7 +45,7 @@ func (s *session) told(reply *engine.Reply) (text string, pictures []picture) {
 		text += "\n… cut here"
 	}
 	text = s.Redact.Text(text)
-	if reply.Run != "" {
+	if reply.Run != "" && !reply.Transient {
 		text += fmt.Sprintf("\nThe whole answer (%d bytes) is the result %s.", len(doc), reply.Run)
 	}
 	return text, pictures

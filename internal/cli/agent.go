@@ -347,12 +347,12 @@ func (a *App) agentEnd(ctx context.Context, id string, out agent.Outcome) error 
 		}
 	case run.Planned:
 		if !a.flags.json {
-			fmt.Fprintln(a.Stdout, clean(out.Text))
+			a.printText(out.Text)
 			a.remark("nothing was changed yet: `cutroom agent resume %s` carries it out, with --say TEXT another way", id)
 		}
 	case run.Completed:
 		if !a.flags.json {
-			fmt.Fprintln(a.Stdout, clean(out.Text))
+			a.printText(out.Text)
 		}
 	case run.Failed:
 		a.exit = cutroom.Internal.Facts().Exit
@@ -364,6 +364,13 @@ func (a *App) agentEnd(ctx context.Context, id string, out agent.Outcome) error 
 		}
 	}
 	return nil
+}
+
+// printText prints what a model said, line by line.
+func (a *App) printText(text string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fmt.Fprintln(a.Stdout, clean(strings.TrimRight(line, "\r\n")))
+	}
 }
 
 // showWaiting shows the sheets of the calls that a run waits for.

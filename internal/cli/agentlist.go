@@ -237,9 +237,10 @@ func (a *App) printReport(r runReport) error {
 		line("next", "%s", next)
 	}
 	if r.Text != "" {
-		fmt.Fprintf(&b, "\n%s\n", clean(r.Text))
+		fmt.Fprintln(&b)
 	}
 	_, err := a.Stdout.Write([]byte(b.String()))
+	a.printText(r.Text)
 	return err
 }
 
