@@ -298,8 +298,16 @@ func checkPodcast(t *testing.T, w *workspace, said string) {
 	if a, b := seconds(t, w, "episode.m4a"), seconds(t, w, "episode_final.m4a"); b < a-0.1 || b > a+0.1 {
 		t.Errorf("%.2f s became %.2f s: the chapters would be elsewhere", a, b)
 	}
-	if n := strings.Count(said, " s "); n < 3 {
-		t.Errorf("%d chapters: %s", n, said)
+	out, err := exec.CommandContext(t.Context(), "ffprobe", "-v", "error", "-show_entries", "chapter=start_time:chapter_tags=title", "-of", "csv=p=0", filepath.Join(w.dir, "episode_final.m4a")).Output()
+	chapters := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(chapters) != 3 || !strings.HasPrefix(chapters[1], "5.") || !strings.Contains(chapters[1], "The first picture") {
+		t.Errorf("chapters %q, %v", chapters, err)
+	}
+	for _, c := range chapters {
+		at, _, _ := strings.Cut(c, ",")
+		if v, err := strconv.ParseFloat(at, 64); err != nil || !strings.Contains(said, strconv.FormatFloat(v, 'f', -1, 64)+" s ") {
+			t.Errorf("the chapter at %s is not what is said: %s", at, said)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"math/big"
 	"regexp"
@@ -32,6 +33,7 @@ type ref struct {
 	run        bool // the id of the recorded result
 	path       []segment
 	add        *big.Rat // nil: nothing is added
+	clock      bool     // seconds become h:mm:ss.mmm
 }
 
 // segment is a member's name, or an element's place (from the end when negative).
@@ -85,12 +87,14 @@ func (s *step) ref(text string, before []step) (*ref, error) {
 	bad := func(why string) error {
 		return fault(s.line, "the reference ${%.80s} %s", text, why).WithHint("write it as ${steps[0].calls[0].output.FIELD[0].X}, of a step before this one, or as ${files[0]}")
 	}
-	r := &ref{source: text}
-	if m := refAdd.FindStringSubmatch(text); m != nil {
+	r := &ref{}
+	plain, clock := strings.CutSuffix(text, " as time")
+	r.source, r.clock = plain, clock
+	if m := refAdd.FindStringSubmatch(plain); m != nil {
 		r.source = m[1]
 		r.add, _ = new(big.Rat).SetString(strings.TrimPrefix(m[2], "+") + m[3])
 	}
-	if m := refFile.FindStringSubmatch(text); m != nil {
+	if m := refFile.FindStringSubmatch(text); m != nil && !r.clock {
 		r.fromPrompt = true
 		r.file, _ = strconv.Atoi(m[1])
 		return r, nil
@@ -108,7 +112,7 @@ func (s *step) ref(text string, before []step) (*ref, error) {
 		return nil, bad("refers to a step that is not before this one")
 	case r.call >= len(before[r.step].Calls):
 		return nil, bad("refers to a call that its step does not have")
-	case head[3] != "output" && (rest != "" || r.add != nil):
+	case head[3] != "output" && (rest != "" || r.add != nil || r.clock):
 		return nil, bad("goes on after ." + head[3] + ", which is whole")
 	}
 	for rest != "" {
@@ -261,9 +265,9 @@ func object(result string) jsontext.Value {
 	return nil
 }
 
-// sum is a number with what is added to it.
+// sum is a number with what is added to it, perhaps as a time.
 func (r *ref) sum(v jsontext.Value) (jsontext.Value, string) {
-	if r.add == nil {
+	if r.add == nil && !r.clock {
 		return v, ""
 	}
 	var n *big.Rat
@@ -272,14 +276,31 @@ func (r *ref) sum(v jsontext.Value) (jsontext.Value, string) {
 		n, ok = new(big.Rat).SetString(string(v))
 	}
 	if !ok {
-		return nil, "it is no number, so nothing can be added to it"
+		return nil, "it is no number, so nothing can be added to it, nor is it a time"
 	}
-	out := n.Add(n, r.add).FloatString(6)
-	out = strings.TrimRight(strings.TrimRight(out, "0"), ".")
+	if r.add != nil {
+		n.Add(n, r.add)
+	}
+	if r.clock {
+		return clock(n)
+	}
+	out := n.FloatString(6)
+	if strings.Contains(out, ".") {
+		out = strings.TrimRight(strings.TrimRight(out, "0"), ".")
+	}
 	if out == "-0" {
 		out = "0"
 	}
 	return jsontext.Value(out), ""
+}
+
+// clock writes seconds as h:mm:ss.mmm.
+func clock(n *big.Rat) (jsontext.Value, string) {
+	ms, err := strconv.ParseInt(new(big.Rat).Mul(n, big.NewRat(1000, 1)).FloatString(0), 10, 64)
+	if err != nil || ms < 0 {
+		return nil, "it is no time"
+	}
+	return quoted(fmt.Sprintf("%d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)), ""
 }
 
 // strs yields the strings of a JSON value in order, names of members left out.

@@ -33,7 +33,8 @@ type Entry struct {
 
 // Step is one answer of the model: a text, calls of tools, or both. A text within Say and
 // within the strings of an input may hold references to earlier results of the entry:
-// ${steps[0].calls[1].output.FIELD[0].X}, with " + 20" or " - 0.5" behind a number;
+// ${steps[0].calls[1].output.FIELD[0].X}, with " + 20" or " - 0.5" behind a number,
+// and " as time" behind seconds that shall read h:mm:ss.mmm;
 // ${steps[0].calls[1].text} is the whole result as the model was shown it, ${files[0]} a
 // file that the prompt names ([Files]), and $${ is ${.
 // A string of an input that is one reference and nothing else becomes what it refers to,

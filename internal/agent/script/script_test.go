@@ -248,7 +248,7 @@ func TestNoAnswer(t *testing.T) {
 func TestCutResult(t *testing.T) {
 	t.Parallel()
 	const doc = `{"a":"x","list":[{"s":1},{"s":2},{"s":3}],"o":{"p":{"q":"deep","z":1},"run_id":"r"},"end":true}`
-	cases := map[string]string{"a": "x", "list[0].s": "1", "list[2].s": "3", "list[-1].s": "3", "list[-3].s": "1", "o.p.q": "deep", "end": "true"}
+	cases := map[string]string{"a": "x", "list[0].s": "1", "list[2].s": "3", "list[-1].s": "3", "list[-3].s": "1", "o.p.q": "deep", "end": "true", "list[1].s + 3720.0625 as time": "1:02:02.063", "list[1].s - 2": "0", "list[0].s + 9": "10"}
 	for path, want := range cases {
 		s := script.Must(script.Entry{Steps: []script.Step{{Calls: []script.Call{script.Do("t", "")}}}, Final: script.Step{Say: "${steps[0].calls[0].output." + path + "}"}})
 		found := 0
@@ -265,7 +265,7 @@ func TestCutResult(t *testing.T) {
 				t.Errorf("%s of %s is %q", path, doc[:n], turn.Say)
 			}
 		}
-		if whole := len(doc) + 1 - strings.Index(doc, `"deep"`); found == 0 || path != "end" && !strings.Contains(path, "-") && found < whole/2 {
+		if whole := len(doc) + 1 - strings.Index(doc, `"deep"`); found == 0 || path != "end" && !strings.Contains(path, "[-") && !strings.Contains(path, " ") && found < whole/2 {
 			t.Errorf("%s was found in %d of %d beginnings", path, found, len(doc)+1)
 		}
 	}
