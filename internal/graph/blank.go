@@ -18,8 +18,11 @@ func Blank(width, height int, rate ffmpeg.Rational) Source {
 	}}
 }
 
-// still reports whether a source is a picture that does not move.
-func (s *Source) still() bool {
-	v := s.Media.FirstVideo()
-	return v != nil && v.Video.StillImage
+// EvenRate is the rate that a picture is brought to: its own, or where its frames are
+// unevenly spaced the standard rate at or next above their average. Zero: unknown.
+func EvenRate(v *ffmpeg.VideoFacts) ffmpeg.Rational {
+	if !v.FrameRate.Known() {
+		return v.FrameRate
+	}
+	return nominal(v.FrameRate, v.VFR.Variable)
 }

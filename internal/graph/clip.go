@@ -28,7 +28,8 @@ func (r Repeat) on() bool { return r.Times > 1 || r.Length > 0 }
 // What one run holds in memory and opens at most. A decoder of 1080p keeps some 16 MB.
 const (
 	maxHeld  = 256 << 20 // bytes of pictures that a filter keeps
-	maxFeeds = 40        // inputs
+	maxFeeds = 40        // inputs of a run that could be several
+	maxOpen  = 230       // inputs of one that cannot
 	soundRun = 60 * cutroom.Second
 	heldLead = 2 * cutroom.Second // decoded before a held frame, so that the one on screen is found
 )
@@ -112,8 +113,8 @@ func (g Graph) expanded() (Graph, error) {
 	if err := g.unrolled(); err != nil {
 		return g, err
 	}
-	if n := g.feeds(); n > maxFeeds {
-		return g, cutroom.Errorf(cutroom.Limit, "the edit needs %d parts that are open at once; %d are allowed", n, maxFeeds).
+	if n := g.feeds(); n > maxOpen {
+		return g, cutroom.Errorf(cutroom.Limit, "the edit needs %d parts that are open at once; %d are allowed", n, maxOpen).
 			WithHint("edit it in parts and join them, or make the picture smaller first (`cutroom fit --height 480`)")
 	}
 	return g, nil

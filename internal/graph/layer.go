@@ -261,4 +261,3 @@ func (c *compiler) checkLayers() error {
 	}
 	return nil
 }
-

@@ -178,4 +178,3 @@ func lift(v *ffmpeg.VideoFacts, f frame) []string {
 		"zscale=t=" + f.color.transfer + ":npl=203", "format=gbrap12le",
 	}
 }
-

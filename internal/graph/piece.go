@@ -30,7 +30,7 @@ func (g *Graph) inPieces() bool {
 	if !slices.Contains([]string{"mp4", "mov", "mkv", "webm"}, g.Target.Container) {
 		return false
 	}
-	turned, stills := 0, true
+	turned := 0
 	for _, c := range g.Clips {
 		if g.Sources[c.Source].Media.FirstVideo() == nil || c.Enter != nil {
 			return false
@@ -38,12 +38,11 @@ func (g *Graph) inPieces() bool {
 		if c.Reverse {
 			turned++
 		}
-		stills = stills && g.Sources[c.Source].still()
 	}
 	if (&compiler{g: *g}).keepsAlpha() && g.Target.Video.Name != "prores" {
 		return false // MP4, in which pieces are kept, has no place for it
 	}
-	return turned > 1 || g.Repeat.on() || stills && len(g.Clips) > maxFeeds
+	return turned > 1 || g.Repeat.on() || len(g.Clips) > maxFeeds && g.feeds() > maxFeeds
 }
 
 // groups are the parts that are encoded as one piece: each that is played backwards by

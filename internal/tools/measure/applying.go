@@ -18,7 +18,7 @@ import (
 // applying is a call that aligns a file: it measures, encodes, and measures what was
 // written.
 type applying struct {
-	*aligning
+	*tool.Aligning
 	facts  tool.Facts
 	in     SyncApplyInput
 	target graph.Target
@@ -27,12 +27,12 @@ type applying struct {
 	ratio  ffmpeg.Rational // at which the second is played; 1 when its clock is left
 	begins cutroom.Micros  // where on the reference's time the written file begins
 	render *graph.Render
-	again  *aligning // of the written file
+	again  *tool.Aligning // of the written file
 }
 
 // write is the plan once the match is known: encode, then measure again.
 func (st *applying) write() (tool.Plan, error) {
-	m := st.matches[0]
+	m := st.Matches[0]
 	if st.found = aligned(m, st.in.MaxOffset); !st.found.Matched {
 		return tool.Plan{}, cutroom.Errorf(cutroom.Invalid, "nothing is written: %s", st.found.Reason).
 			WithHint("give recordings of the same event, compare more of them with analyze_seconds, or set the offset by hand with edit.cut")
@@ -117,9 +117,7 @@ func (st *applying) measureAgain() (tool.Plan, error) {
 	}
 	demuxer, _, _ := strings.Cut(res.Probe.FormatName, ",")
 	written := ffmpeg.Hearing{Format: ffmpeg.MadeFormat(st.target.File, demuxer), Media: res.Probe}
-	st.again = &aligning{
-		files: []ffmpeg.Hearing{st.files[0], written}, names: []string{st.names[0], "the written file"}, length: st.length, step: "verify",
-	}
+	st.again = st.Again(written)
 	return tool.Follow(st.again, st, nil)
 }
 
@@ -129,7 +127,7 @@ const mostResidual = 0.010
 // verified are the rows about how the written file lies to the reference, or a
 // verification error.
 func (st *applying) verified() ([]cutroom.Verified, error) {
-	m := st.again.matches[0]
+	m := st.again.Matches[0]
 	// The residual at the beginning of the overlap, and at its end where the clock was
 	// corrected.
 	at := func(reference float64) float64 { return m.Second(reference) - (reference - st.begins.Seconds()) }

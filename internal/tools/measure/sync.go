@@ -61,12 +61,12 @@ type Synced struct {
 }
 
 func planSync(f tool.Facts, in SyncInput) (tool.Plan, error) {
-	script, err := newAligning(f.Inputs, in.AnalyzeSeconds)
+	script, err := tool.NewAligning(f.Inputs, in.AnalyzeSeconds)
 	if err != nil {
 		return tool.Plan{}, err
 	}
 	plan, err := tool.Follow(script, script, nil)
-	if list, _ := script.planned(); err == nil {
+	if list, _ := script.Planned(); err == nil {
 		plan.Later = list[1:]
 	}
 	return plan, err
@@ -74,7 +74,7 @@ func planSync(f tool.Facts, in SyncInput) (tool.Plan, error) {
 
 func readSync(f tool.Facts, in SyncInput, r tool.Results) (SyncOutput, error) {
 	out := SyncOutput{Reference: f.Inputs[0].Locator, Second: f.Inputs[1].Locator, Sources: []Synced{}}
-	for i, m := range r.State().(*aligning).matches {
+	for i, m := range r.State().(*tool.Aligning).Matches {
 		out.Sources = append(out.Sources, Synced{f.Inputs[i+1].Locator, aligned(m, in.MaxOffset)})
 	}
 	out.Alignment = out.Sources[0].Alignment

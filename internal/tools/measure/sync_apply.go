@@ -70,11 +70,11 @@ func nameSynced(in SyncApplyInput) SyncApplyInput {
 }
 
 func planSyncApply(f tool.Facts, in SyncApplyInput) (tool.Plan, error) {
-	script, err := newAligning(f.Inputs[:2], in.AnalyzeSeconds)
+	script, err := tool.NewAligning(f.Inputs[:2], in.AnalyzeSeconds)
 	if err != nil {
 		return tool.Plan{}, err
 	}
-	st := &applying{aligning: script, facts: f, in: in}
+	st := &applying{Aligning: script, facts: f, in: in}
 	if st.target, err = tool.Target(in.Output); err != nil {
 		return tool.Plan{}, err
 	}
