@@ -31,6 +31,7 @@ const (
 type call struct {
 	provider.ToolCall
 	turn, index int
+	beside      int        // how many calls the answer holds in all
 	tool        *tool.Tool // nil: it is not offered
 	refusal     error      // why it is not made
 	past        standing   // what became of it before this process
@@ -43,7 +44,7 @@ func (s *session) calls(m entry) []call {
 		if s.heard(m.turn, i) {
 			continue
 		}
-		k := call{ToolCall: c, turn: m.turn, index: i}
+		k := call{ToolCall: c, turn: m.turn, index: i, beside: len(m.Calls)}
 		if past := s.history.calls[place{m.turn, i}]; past != nil {
 			k.past = *past
 		}
@@ -157,7 +158,7 @@ func (s *session) make(c call) (wait string, err error) {
 	}
 	began := s.Now()
 	reply, err := s.Engine.Invoke(s.ctx, request)
-	if cause := context.Cause(s.ctx); cause != nil && err != nil {
+	if cause := context.Cause(s.ctx); cause != nil && (err != nil || c.tool.Inner) {
 		return "", cause // what was cut off has no outcome
 	}
 	return s.outcome(c, reply, err, began)
@@ -214,7 +215,7 @@ func (s *session) outcome(c call, reply *engine.Reply, err error, began time.Tim
 		end.Status, end.Code = run.CallFailed, cutroom.AsError(err).Code
 		text, m.Failed = s.failure(err), true
 	} else {
-		text, shown = s.told(reply)
+		text, shown = s.told(reply, s.room(c))
 		end.Reused, end.Approval, end.Pictures = reply.Reused, reply.Approval, len(shown)
 		if !reply.Transient { // what is not recorded cannot be read again
 			end.Run = reply.Run
@@ -226,7 +227,9 @@ func (s *session) outcome(c call, reply *engine.Reply, err error, began time.Tim
 	if err := s.tell(c, line{Kind: lineResult, Turn: c.turn, Index: c.index, Message: m, Pictures: shown, End: &end}); err != nil {
 		return "", err
 	}
-	return "", s.w.Append(s.ctx, end)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), lastTime) // what was done is written down, whoever stops the run now
+	defer cancel()
+	return "", s.w.Append(ctx, end)
 }
 
 // tell puts a result into the conversation and the evidence.

@@ -300,11 +300,18 @@ func (r *Runtime) priced(ctx context.Context, s Spec) ([]string, error) {
 	}
 	var names []string
 	for _, m := range models {
-		if s.Settings.Budget.Cost > 0 && m.Ask == nil && m.Endpoint.Price == (provider.Price{}) {
-			return nil, cutroom.Errorf(cutroom.Invalid, "what %s costs is not known, so a bound on cost would bound nothing", m.Name).
-				WithHint("set its price in models of cutroom.yaml, or bound steps or tokens instead")
-		}
 		names = append(names, m.Name)
 	}
-	return names, nil
+	return names, bounded(models, s.Settings.Budget)
+}
+
+// bounded refuses a bound on cost where a price is not known.
+func bounded(models []Model, most run.Amounts) error {
+	for _, m := range models {
+		if most.Cost > 0 && m.Ask == nil && m.Endpoint.Price == (provider.Price{}) {
+			return cutroom.Errorf(cutroom.Invalid, "what %s costs is not known, so a bound on cost would bound nothing", m.Name).
+				WithHint("set its price in models of cutroom.yaml, or bound steps or tokens instead")
+		}
+	}
+	return nil
 }

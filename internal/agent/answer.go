@@ -19,6 +19,7 @@ import (
 const (
 	wholeAnswer = 12 << 10 // bytes of JSON that are told as they are
 	shownAnswer = 10_000   // characters of one that is larger
+	leastAnswer = 400      // bytes that are told, however many calls there are
 	maxPictures = 12       // of one request, where the model says nothing
 	pictureSide = 1568     // pixels
 	pictureSize = 300_000  // bytes
@@ -27,21 +28,28 @@ const (
 
 // told is what the model is told of an answer: its JSON where that is small, else how it
 // reads, with where the whole is.
-func (s *session) told(reply *engine.Reply) (text string, pictures []picture) {
+func (s *session) told(reply *engine.Reply, room int) (text string, pictures []picture) {
 	shown, isShown := reply.Output.(tool.Shown)
 	if isShown {
-		showing := shown.Show(tool.Room{Text: shownAnswer})
+		showing := shown.Show(tool.Room{Text: min(shownAnswer, room)})
 		for _, p := range showing.Pictures[:min(len(showing.Pictures), maxPictures)] {
 			pictures = append(pictures, picture{p.Ref, p.Caption})
 		}
 		text = showing.Text
 	}
 	doc := string(s.Redact.JSON(reply.JSON))
-	if len(doc) <= wholeAnswer {
+	if len(doc) <= min(wholeAnswer, room) {
 		return doc, pictures
 	}
 	if !isShown {
-		text, _ = cutTo(doc, shownAnswer)
+		text = doc
+	}
+	most := min(room, shownAnswer)
+	if isShown && room >= shownAnswer {
+		most = len(text) // it keeps to its room by itself, in characters
+	}
+	text, cut := cutTo(text, most)
+	if cut {
 		text += "\n… cut here"
 	}
 	text = s.Redact.Text(text)
@@ -49,6 +57,13 @@ func (s *session) told(reply *engine.Reply) (text string, pictures []picture) {
 		text += fmt.Sprintf("\nThe whole answer (%d bytes) is the result %s.", len(doc), reply.Run)
 	}
 	return text, pictures
+}
+
+// room is how much of the answer of a call is told at once, in bytes: those of one turn
+// stay together when older messages are left out, so that they share a part of what the
+// least of the models reads.
+func (s *session) room(c call) int {
+	return max(int(s.limit())/max(c.beside, 1), leastAnswer)
 }
 
 // describe notes what an event says of an answer; of one that delegated, to which run.
@@ -80,12 +95,9 @@ func describe(end *run.End, reply *engine.Reply, delegates bool) {
 // maxFiles are the files of a result that an event names.
 const maxFiles = 20
 
-// show puts the newest pictures of the conversation into its messages.
-func (s *session) show(ctx context.Context, m Model, messages []provider.Message) error {
-	left := m.Images
-	if left == 0 {
-		left = maxPictures
-	}
+// show puts the newest pictures of the conversation into its messages, as many as fit.
+func (s *session) show(ctx context.Context, m Model, messages []provider.Message, fit int64) error {
+	left := int(min(int64(m.images()), fit))
 	for i := len(s.talk) - 1; i >= 0 && left > 0; i-- {
 		e := s.talk[i]
 		if len(e.pictures) == 0 {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +107,8 @@ func (s *session) hop(m Model, request func(context.Context) (provider.Request, 
 func (s *session) request(ctx context.Context, m Model) (provider.Request, error) {
 	q := provider.Request{Messages: s.messages(), Tools: s.toolList(), MaxTokens: s.answerTokens(m)}
 	if m.Pictures {
-		if err := s.show(ctx, m, q.Messages); err != nil {
+		in, out := q.Tokens()
+		if err := s.show(ctx, m, q.Messages, max(m.context()-in-out, 0)/tokensOfPicture); err != nil {
 			return q, err
 		}
 	}
@@ -236,7 +238,7 @@ func (s *session) clean(m provider.Message) provider.Message {
 	}
 	seen := map[string]bool{}
 	for i, c := range m.Calls {
-		if c.ID == "" || seen[c.ID] || len(c.ID) > 200 {
+		if c.ID == "" || seen[c.ID] || len(c.ID) > 200 || s.Redact.Text(c.ID) != c.ID {
 			c.ID, changed = fmt.Sprintf("call_%d_%d", s.turn, i), true
 		}
 		seen[c.ID] = true
@@ -247,7 +249,7 @@ func (s *session) clean(m provider.Message) provider.Message {
 		}
 		m.Calls[i] = c
 	}
-	if changed {
+	if changed || m.Native != nil && !bytes.Equal(s.Redact.JSON(m.Native.JSON), m.Native.JSON) { // it holds thoughts, too
 		m.Native = nil
 	}
 	return m
@@ -411,6 +413,7 @@ func (l *ledger) local(h provider.Hop) func(context.Context) (provider.Reply, er
 			return provider.Reply{}, err
 		}
 		reply, err := answer(ctx)
+		reply.Usage = reply.Usage.Counted()
 		if err == nil && reply.Usage != (provider.Usage{}) {
 			c.Tokens = reply.Usage.Input + reply.Usage.Output - c.Tokens
 			err = l.Settle(context.WithoutCancel(ctx), c)

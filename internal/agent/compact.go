@@ -67,7 +67,7 @@ func (s *session) pictureTokens(shown int) int64 {
 			most = max(most, m.images())
 		}
 	}
-	return int64(min(shown, most)) * 1700
+	return int64(min(shown, most)) * tokensOfPicture
 }
 
 // compact makes a summary of the older messages when the conversation comes near to what
@@ -160,6 +160,9 @@ func (s *session) summarise(old []entry, limit int64) (words, by string, err err
 
 // byProgram is who summarised where no model did.
 const byProgram = "cutroom"
+
+// tokensOfPicture is what a picture and its caption are taken for.
+const tokensOfPicture = 1700
 
 // bytesOfToken is what a token is taken for.
 const bytesOfToken = 3

@@ -51,7 +51,7 @@ type history struct {
 // history reads all events of a run.
 func (r *Runtime) history(ctx context.Context, id string) (*history, error) {
 	h := &history{answers: map[int]run.Answer{}, texts: map[int]string{}, calls: map[place]*standing{}}
-	var from, to time.Time
+	var last time.Time
 	for e, err := range r.Log.All(ctx, id, 1) {
 		if err != nil {
 			return nil, err
@@ -60,14 +60,12 @@ func (r *Runtime) history(ctx context.Context, id string) (*history, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, begins := b.(run.Started); begins {
-			h.active += to.Sub(from)
-			from = e.At
+		if _, begins := b.(run.Started); !begins && h.rounds > 0 {
+			h.active += max(e.At.Sub(last), 0) // a clock that was set back takes no work away
 		}
-		to = e.At
+		last = e.At
 		h.take(b)
 	}
-	h.active += to.Sub(from)
 	return h, nil
 }
 
@@ -103,11 +101,16 @@ func (h *history) take(b run.Body) {
 		if b.Phase == run.CompactionEnd {
 			h.compacted, h.summary, h.keptFrom = b.Turn, b.Summary, b.From
 		}
-	case run.Done, run.Broken:
-		h.unfinished = false
+	case run.Done:
+		h.unfinished, h.active = false, lasted(b.Spent)
+	case run.Broken:
+		h.unfinished, h.active = false, lasted(b.Spent)
 	}
 	h.last = b
 }
+
+// lasted is how long a run was at work by what it spent.
+func lasted(a run.Amounts) time.Duration { return time.Duration(max(a.Time, 0)) * time.Microsecond }
 
 func (h *history) call(turn, index int) *standing {
 	p := place{turn, index}

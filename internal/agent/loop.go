@@ -69,8 +69,12 @@ func (s *session) lastAnswer() int {
 
 // answeredAll says that every call of an answer was made, and that there were some.
 func (s *session) answeredAll(at int) bool {
-	n := len(s.talk[at].Calls)
-	return n > 0 && len(s.talk)-1-at >= n
+	for i := range s.talk[at].Calls {
+		if !s.heard(s.talk[at].turn, i) {
+			return false
+		}
+	}
+	return len(s.talk[at].Calls) > 0
 }
 
 // complete ends the round with the model's last word.

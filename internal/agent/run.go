@@ -165,6 +165,7 @@ func (x *Run) abortIdle(ctx context.Context, w *run.Writer) error {
 	if err != nil {
 		return err
 	}
+	info.Spent.Time = cutroom.Micros(h.active.Microseconds()) // that nobody was at it is no work
 	return w.Turn(ctx, run.Failed, run.Aborted, append(h.canceled(), run.Broken{
 		Reason: run.Aborted, Code: cutroom.Canceled, Message: "the run was stopped", Usage: h.usage, Spent: info.Spent,
 	})...)

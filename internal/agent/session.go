@@ -57,7 +57,7 @@ func (r *Runtime) session(ctx context.Context, w *run.Writer, by *session) (*ses
 	if s.history, err = r.history(ctx, id); err != nil {
 		return nil, err
 	}
-	if s.file, s.lines, err = openTranscript(info.Spec.SessionDir, id); err != nil {
+	if s.file, s.lines, err = openTranscript(info.Spec.SessionDir, id, r.Log.Derived("transcript 1")); err != nil {
 		return nil, err
 	}
 	s.ctx, s.cancel = w.Context(ctx)
@@ -103,6 +103,7 @@ func (s *session) begin(text string, resume bool) error {
 	if err := s.may(resume); err != nil {
 		return err
 	}
+	resume = resume && s.history.rounds > 0 // one that was stopped before its first round begins with it
 	behind, err := s.catchUp()
 	if err != nil {
 		return err
@@ -118,6 +119,11 @@ func (s *session) begin(text string, resume bool) error {
 	s.kinds, s.tools = s.allowed()
 	if s.models, err = s.Models.Resolve(s.ctx, s.info.Spec.Models); err != nil {
 		return err
+	}
+	for _, p := range s.purses { // prices may have gone from the config since
+		if err := bounded(s.models, p.Most); err != nil {
+			return err
+		}
 	}
 	said := ""
 	if !resume {

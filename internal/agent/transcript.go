@@ -2,7 +2,10 @@ package agent
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -53,15 +56,39 @@ type line struct {
 
 // transcript is the conversation of a run on the disk, JSON Lines, with messages as services
 // wrote them. It is for recovery: it may be one step ahead of the store, which is then told,
-// or behind or gone, and the store tells it.
-type transcript struct{ f *os.File }
+// or behind or gone, and the store tells it. Each line has a seal over itself and the one
+// before: what somebody else wrote, moved or left out is no line, nor is what follows.
+type transcript struct {
+	f    *os.File
+	key  []byte
+	id   string
+	last []byte // seal of the last line
+}
+
+// seal is HMAC-SHA256 of a line, behind the seal of the one before it; the first one's
+// is of the run's id.
+func (t *transcript) seal(text []byte) []byte {
+	h := hmac.New(sha256.New, t.key)
+	if t.last == nil {
+		h.Write([]byte(t.id + "\n"))
+	}
+	h.Write(t.last)
+	h.Write(text)
+	return h.Sum(nil)
+}
+
+// sealed is how a line ends.
+const sealed = `,"mac":"`
+
+// sealedEnd is how many bytes that are.
+const sealedEnd = len(sealed) + 2*sha256.Size + len(`"}`)
 
 // maxTranscript bounds what is read of one.
 const maxTranscript = 1 << 30
 
 // openTranscript opens the transcript of a run, made when it is not there, and reads its
 // lines. What a crash left of a line is cut off.
-func openTranscript(folder, id string) (*transcript, []line, error) {
+func openTranscript(folder, id string, key []byte) (*transcript, []line, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, nil, noTranscript(err)
 	}
@@ -82,13 +109,14 @@ func openTranscript(folder, id string) (*transcript, []line, error) {
 	if err != nil {
 		return nil, nil, noTranscript(errors.Join(err, f.Close()))
 	}
-	lines, whole := readLines(data)
+	t := &transcript{f: f, key: key, id: id}
+	lines, whole := t.read(data)
 	if whole < len(data) {
 		if err := f.Truncate(int64(whole)); err != nil {
 			return nil, nil, noTranscript(errors.Join(err, f.Close()))
 		}
 	}
-	return &transcript{f}, lines, nil
+	return t, lines, nil
 }
 
 func noTranscript(err error) error {
@@ -96,21 +124,28 @@ func noTranscript(err error) error {
 		WithHint("make its folder one that your user may write, on a disk with space (`cutroom doctor` names the state folder)")
 }
 
-// readLines reads the lines up to the first that is none, and how many bytes they are.
-func readLines(data []byte) (lines []line, whole int) {
+// read reads the lines up to the first that is none, and how many bytes they are.
+func (t *transcript) read(data []byte) (lines []line, whole int) {
 	for {
 		end := bytes.IndexByte(data[whole:], '\n')
-		if end < 0 {
+		if end < sealedEnd {
+			return lines, whole
+		}
+		text, mac := data[whole:whole+end-sealedEnd], data[whole+end-sealedEnd:whole+end]
+		seal := t.seal(text)
+		if !hmac.Equal(mac, sealOf(seal)) {
 			return lines, whole
 		}
 		var l line
-		if err := json.Unmarshal(data[whole:whole+end], &l); err != nil {
+		if err := json.Unmarshal(append(bytes.Clone(text), '}'), &l); err != nil {
 			return lines, whole
 		}
-		lines = append(lines, l)
-		whole += end + 1
+		t.last, lines, whole = seal, append(lines, l), whole+end+1
 	}
 }
+
+// sealOf is the end of a line with its seal.
+func sealOf(seal []byte) []byte { return fmt.Appendf(nil, `%s%x"}`, sealed, seal) }
 
 // add writes a line.
 func (t *transcript) add(l line) error {
@@ -118,9 +153,12 @@ func (t *transcript) add(l line) error {
 	if err != nil {
 		return err
 	}
-	if _, err = t.f.Write(append(text, '\n')); err != nil {
+	text = text[:len(text)-1] // "kind" is always there, so that a comma may follow
+	seal := t.seal(text)
+	if _, err = t.f.Write(append(append(text, sealOf(seal)...), '\n')); err != nil {
 		return noTranscript(err)
 	}
+	t.last = seal
 	return nil
 }
 
@@ -129,6 +167,7 @@ func (t *transcript) rewrite(talk []entry) error {
 	if err := t.f.Truncate(0); err != nil {
 		return noTranscript(err)
 	}
+	t.last = nil
 	for _, e := range talk {
 		l := line{Kind: lineUser, Turn: e.turn, Index: e.index, Message: e.Message, Pictures: e.pictures}
 		switch e.Role {

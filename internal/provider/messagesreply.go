@@ -18,7 +18,8 @@ type messagesUsage struct {
 }
 
 func (u messagesUsage) neutral() Usage {
-	return Usage{Input: u.Input + u.Written + u.Read, Output: u.Output, Cached: u.Read}
+	in, written, read := counted(u.Input), counted(u.Written), counted(u.Read)
+	return Usage{Input: in + written + read, Output: u.Output, Cached: u.Read}
 }
 
 // add takes what a later event says: numbers that it does not repeat stay.

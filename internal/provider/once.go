@@ -18,6 +18,7 @@ func (r *run) once(ctx context.Context, t turn) (reply Reply, f *Fault, stop boo
 	hop, state, begun := r.hops[t.hop], &r.states[t.hop], r.Now()
 	if hop.Local != nil {
 		reply, err := hop.Local(ctx)
+		reply.Usage = reply.Usage.Counted()
 		if on := r.stream(); err == nil && on != nil {
 			on(Delta{Text: reply.Message.Text()})
 		}

@@ -69,6 +69,7 @@ func (c *Client) read(e Endpoint, a *Answer, on func(Delta)) (Reply, error) {
 		return Reply{}, err
 	}
 	r, err := e.wire().codec().reply(body)
+	r.Usage = r.Usage.Counted()
 	if err == nil && on != nil {
 		on(Delta{Text: r.Message.Text()})
 	}
@@ -116,6 +117,7 @@ func (c *Client) stream(e Endpoint, body io.Reader, on func(Delta)) (Reply, erro
 		}
 	}
 	r, whole, err := g.reply()
+	r.Usage = r.Usage.Counted()
 	if err == nil && !whole {
 		err = faultf(Unavailable, "the stream was cut off before its end")
 	}

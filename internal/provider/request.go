@@ -137,6 +137,20 @@ type Usage struct {
 	Thinking int64 `json:"thinking,omitempty"` // of Output, what was thought
 }
 
+// mostTokens is more than any answer takes; sums of some thousands still fit.
+const mostTokens = 1 << 40
+
+// Counted is u as counts of tokens: none is below zero, and none too large to add up.
+// Services say what they like.
+func (u Usage) Counted() Usage {
+	for _, n := range []*int64{&u.Input, &u.Output, &u.Cached, &u.Thinking} {
+		*n = counted(*n)
+	}
+	return u
+}
+
+func counted(n int64) int64 { return min(max(n, 0), mostTokens) }
+
 // Reply is an answer. Its Message is the assistant's, with Native as the service wrote it.
 type Reply struct {
 	Message Message

@@ -48,14 +48,19 @@ type row struct {
 // seal is HMAC-SHA256 of everything that decides what a run may do and for whom. Whoever
 // can write the database cannot make one.
 func (l *Log) seal(r row) string {
-	derived := hmac.New(sha256.New, l.Key)
-	derived.Write([]byte("cutroom run 1\n"))
-	h := hmac.New(sha256.New, derived.Sum(nil))
+	h := hmac.New(sha256.New, l.Derived("run 1"))
 	for _, part := range []string{r.id, l.Space, r.parent, r.call, r.who.Name, string(r.who.Role), r.spec} {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		h.Write([]byte(part))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Derived is a key for one use, of the installation's.
+func (l *Log) Derived(use string) []byte {
+	h := hmac.New(sha256.New, l.Key)
+	h.Write([]byte("cutroom " + use + "\n"))
+	return h.Sum(nil)
 }
 
 // believe refuses a row that is not as this installation wrote it.

@@ -27,7 +27,7 @@ func newGate(e *engine.Engine) gate {
 
 // Invoke makes a call once there is room for it.
 func (g gate) Invoke(ctx context.Context, c engine.Call) (*engine.Reply, error) {
-	if t, ok := g.Registry.Find(c.Tool); !ok || t.Timeout <= quick {
+	if t, ok := g.Registry.Find(c.Tool); !ok || t.Timeout <= quick || t.Inner { // a run that waits for another's calls holds no room
 		return g.Engine.Invoke(ctx, c)
 	}
 	select {

@@ -35,6 +35,10 @@ func TestLongCallsWaitForRoom(t *testing.T) {
 	if _, err := g.Invoke(t.Context(), engine.Call{Tool: "tool.search", Input: []byte(`{"query":"frames"}`), Principal: cutroom.Agent}); err != nil {
 		t.Errorf("a quick call beside: %v", err)
 	}
+	// A run that waits for the calls of another one holds no room: those may need it.
+	if _, err := g.Invoke(t.Context(), engine.Call{Tool: "agent.delegate", Input: []byte(`{"goal":"look"}`), Principal: cutroom.Agent}); err == nil || cutroom.AsError(err).Code == cutroom.Canceled {
+		t.Errorf("delegating beside: %v", err)
+	}
 	cancel()
 	if err := <-ended; cutroom.AsError(err).Code != cutroom.Canceled {
 		t.Errorf("the wait ended with %v", err)
