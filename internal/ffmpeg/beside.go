@@ -255,3 +255,101 @@ func LevelsOf(frames [][]uint16, luma [3]float64) ColorLevels {
 	}
 	return l
 }
+
+// Moved is how far the made frames lie from the source's with its points moved: from tells
+// where a point of the made frame lies in the source, in parts of their sizes, and whether
+// it does. It is the mean difference of the means of small blocks, of 255.
+func (b Beside) Moved(from func(x, y float64) (float64, float64, bool)) float64 {
+	const side = 8
+	sum, blocks := 0.0, 0
+	for n := range b.Source {
+		for y := 0; y+side <= b.Height; y += side {
+			for x := 0; x+side <= b.Width; x += side {
+				var diff [3]float64
+				whole := true
+				for i := range side * side {
+					px, py := x+i%side, y+i/side
+					sx, sy, ok := from((float64(px)+0.5)/float64(b.Width), (float64(py)+0.5)/float64(b.Height))
+					if !ok {
+						whole = false
+						break
+					}
+					at := min(int(sy*float64(b.Height)), b.Height-1)*b.Width + min(int(sx*float64(b.Width)), b.Width-1)
+					s, m := Pixel(b.Source[n], max(0, at)), Pixel(b.Made[n], py*b.Width+px)
+					for k := range s {
+						diff[k] += s[k] - m[k]
+					}
+				}
+				if whole {
+					sum += (math.Abs(diff[0]) + math.Abs(diff[1]) + math.Abs(diff[2])) / 3 / (side * side)
+					blocks++
+				}
+			}
+		}
+	}
+	return 255 * sum / float64(max(1, blocks))
+}
+
+// DetailLeft is how much of the source's detail is left in a part of the n-th made frame:
+// the slope of what stands out from its neighbourhood there over what stands out in the
+// source, 0 to about 1. ok is false where the source has no detail.
+func (b Beside) DetailLeft(n, x, y, w, h int) (left float64, ok bool) {
+	const reach = 2
+	luma := func(px []uint16, x, y int) float64 {
+		p := Pixel(px, y*b.Width+x)
+		return 255 * (0.2126*p[0] + 0.7152*p[1] + 0.0722*p[2])
+	}
+	around := func(px []uint16, x, y int) float64 {
+		sum := 0.0
+		for j := -reach; j <= reach; j++ {
+			for i := -reach; i <= reach; i++ {
+				sum += luma(px, x+i, y+j)
+			}
+		}
+		return luma(px, x, y) - sum/((2*reach+1)*(2*reach+1))
+	}
+	var both, own float64
+	count := 0
+	for j := max(reach, y); j < min(y+h, b.Height-reach); j++ {
+		for i := max(reach, x); i < min(x+w, b.Width-reach); i++ {
+			s := around(b.Source[n], i, j)
+			both += s * around(b.Made[n], i, j)
+			own += s * s
+			count++
+		}
+	}
+	if count == 0 || own/float64(count) < 4 {
+		return 0, false
+	}
+	return math.Abs(both / own), true
+}
+
+// Outside is how far the frames lie apart where hidden is false: the mean of all, and the
+// largest of one frame, of the means of small blocks, of 255.
+func (b Beside) Outside(hidden func(n, x, y int) bool) (mean, worst float64) {
+	const side = 8
+	for n := range b.Source {
+		sum, blocks := 0.0, 0
+		for y := 0; y+side <= b.Height; y += side {
+			for x := 0; x+side <= b.Width; x += side {
+				if hidden(n, x, y) || hidden(n, x+side-1, y) || hidden(n, x, y+side-1) || hidden(n, x+side-1, y+side-1) {
+					continue
+				}
+				var diff [3]float64
+				for i := range side * side {
+					at := (y+i/side)*b.Width + x + i%side
+					s, m := Pixel(b.Source[n], at), Pixel(b.Made[n], at)
+					for k := range s {
+						diff[k] += s[k] - m[k]
+					}
+				}
+				sum += (math.Abs(diff[0]) + math.Abs(diff[1]) + math.Abs(diff[2])) / 3 / (side * side)
+				blocks++
+			}
+		}
+		d := 255 * sum / float64(max(1, blocks))
+		mean += d / float64(len(b.Source))
+		worst = max(worst, d)
+	}
+	return mean, worst
+}

@@ -224,3 +224,36 @@ func (c *compiler) checkHidden(w, h int) error {
 	}
 	return nil
 }
+
+// At is where the path lies at a time of the clip, and whether it is there.
+func (p Path) At(t cutroom.Micros) (Box, bool) {
+	q := p.Points
+	if len(q) == 1 {
+		return Box{q[0].X, q[0].Y, p.Width, p.Height}, true
+	}
+	if t < q[0].At || t > q[len(q)-1].At {
+		return Box{}, false
+	}
+	for i := 1; i < len(q); i++ {
+		a, b := q[i-1], q[i]
+		if t <= b.At && b.At > a.At {
+			part := float64(t-a.At) / float64(b.At-a.At)
+			return Box{a.X + int(part*float64(b.X-a.X)), a.Y + int(part*float64(b.Y-a.Y)), p.Width, p.Height}, true
+		}
+	}
+	last := q[len(q)-1]
+	return Box{last.X, last.Y, p.Width, p.Height}, true
+}
+
+// Simple is the path without the points between two of the same place.
+func (p Path) Simple() Path {
+	var list []PathPoint
+	for i, q := range p.Points {
+		if i > 0 && i+1 < len(p.Points) && q.X == p.Points[i-1].X && q.Y == p.Points[i-1].Y && q.X == p.Points[i+1].X && q.Y == p.Points[i+1].Y {
+			continue
+		}
+		list = append(list, q)
+	}
+	p.Points = list
+	return p
+}

@@ -48,6 +48,9 @@ func (c *compiler) shape(v *ffmpeg.VideoFacts) (frame, error) {
 	if p.Turn%180 != 0 {
 		w, h, dw, dh = h, w, dh, dw
 	}
+	if err := c.checkHidden(dw, dh); err != nil {
+		return f, err
+	}
 	dw, dh = c.lookSize(dw, dh)
 	f.kept = !c.squares(v) && p.Crop == nil && p.Width == 0 && p.Height == 0 && len(p.Burn)+len(p.Layers) == 0 && c.oneSource()
 	switch odd := c.subsampled(f.format) && (w%2 != 0 || h%2 != 0); {

@@ -72,6 +72,25 @@ func lists(step string) (crops, pages string) { return step + "-crops.txt", step
 // private folder; it is a plain word. The first value of its result is a []Frame
 // for [Second] and [Merge], in the order of inputs.
 func First(step string, inputs []int, o Options) argv.Command {
+	pictures := make([]argv.Atom, len(inputs))
+	for i := range inputs {
+		pictures[i] = argv.In(i)
+	}
+	c := first(step, o, pictures)
+	c.Inputs = inputs
+	return c
+}
+
+// FirstOf is [First] over files that an earlier step left in the private folder.
+func FirstOf(step string, files []string, o Options) argv.Command {
+	pictures := make([]argv.Atom, len(files))
+	for i, name := range files {
+		pictures[i] = argv.Out(name)
+	}
+	return first(step, o, pictures)
+}
+
+func first(step string, o Options, pictures []argv.Atom) argv.Command {
 	crops, pages := lists(step)
 	args := []argv.Atom{
 		argv.Word("--crops"), argv.Out(crops), argv.Word("--pages"), argv.Out(pages),
@@ -84,12 +103,10 @@ func First(step string, inputs []int, o Options) argv.Command {
 			argv.Word("--lib"), argv.Data(RuntimeFile), argv.Word("--det"), argv.Data(DetectFile),
 			argv.Word("--rec"), argv.Data(ReadFile), argv.Word("--keys"), argv.Data(AlphabetFile))
 	}
-	for i := range inputs {
-		args = append(args, argv.In(i))
-	}
-	n := len(inputs)
+	args = append(args, pictures...)
+	n := len(pictures)
 	return argv.Command{
-		Step: step, Program: "ocr", Args: args, Inputs: inputs,
+		Step: step, Program: "ocr", Args: args,
 		Consume: []argv.Consumer{func(r io.Reader) (any, error) { return readFrames(r, n) }},
 		Outputs: []string{crops, pages},
 		Limits: argv.Limits{

@@ -21,6 +21,9 @@ type looking struct {
 	beside ffmpeg.Beside
 	rows   []cutroom.Verified
 	call   any // the tool's own state
+	// moments are compared, in the edit's time; nil: some evenly spread.
+	moments []cutroom.Micros
+	after   func() (tool.Plan, error) // what is proved once the frames were compared
 }
 
 // newLooking opens the edit of one file's picture; what is done with it is set in
@@ -89,7 +92,10 @@ func (l *looking) plan(o ffmpeg.BesideOptions, judge func() []cutroom.Verified) 
 			step, _ := r.Step(cmd.Step)
 			l.beside, _ = argv.Value[ffmpeg.Beside](step)
 			l.rows = judge()
-			return tool.Plan{State: l}, proof.Failure(l.rows)
+			if err := proof.Failure(l.rows); err != nil || l.after == nil {
+				return tool.Plan{State: l}, err
+			}
+			return l.after()
 		}}, nil
 	})
 	if err == nil {
@@ -104,8 +110,14 @@ func (l *looking) compared(o ffmpeg.BesideOptions) ffmpeg.BesideOptions {
 	o.Made, o.MadeDoc = ffmpeg.MadeFormat(l.graph.Target.File, madeBy(l.graph.Target.Container)), l.result.Probe
 	o.Abilities = &l.facts.Abilities
 	m := l.render.Map()
-	for i := range cutroom.Micros(besides) {
-		at := l.render.Ahead(m.Seconds * (2*i + 1) / (2 * besides))
+	moments := l.moments
+	if moments == nil {
+		for i := range cutroom.Micros(besides) {
+			moments = append(moments, m.Seconds*(2*i+1)/(2*besides))
+		}
+	}
+	for _, t := range moments {
+		at := l.render.Ahead(t)
 		from := at
 		if _, was, ok := m.ToSource(at); ok {
 			from = was
