@@ -14,7 +14,7 @@ import (
 var Crop = tool.Add(Family, tool.Spec[CropInput, CropOutput]{
 	Name:        "edit.crop",
 	Summary:     "Cut an exact rectangle of pixels out of a video's picture",
-	Description: "Keep a rectangle of the picture, exact to the pixel of what is shown: turned upright, with square pixels. measure.cropdetect finds black bars and where things move. Sizes become even, since 4:2:0 video has even sizes; that is said. For another aspect, or to keep people in the frame, use edit.fit. The written frames are compared with that rectangle of the input.",
+	Description: "Keep a rectangle of the picture, exact to the pixel of what is shown: turned upright, with square pixels. measure.cropdetect finds black bars. Sizes become even, since 4:2:0 video has even sizes; that is said. For another aspect, or to keep people in the frame, use edit.fit. The written frames are compared with that rectangle of the input.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,

@@ -96,10 +96,10 @@ func (r *redacting) add(kind string, p graph.Path, seen int) {
 func (r *redacting) search() (tool.Plan, error) {
 	f := r.l.facts
 	if r.in.text() && !f.Has("ocr") {
-		return tool.Plan{}, missing("what reads text in pictures", "leave text out of find and give boxes")
+		return tool.Plan{}, lacking("what reads text in pictures", "leave text out of find and give boxes")
 	}
 	if len(r.in.kinds()) > 0 && !f.Has(object.Program) {
-		return tool.Plan{}, missing("what finds objects in pictures", "give boxes")
+		return tool.Plan{}, lacking("what finds objects in pictures", "give boxes")
 	}
 	every := r.in.Interval
 	n := int(r.length()/every) + 1
@@ -126,7 +126,7 @@ func (r *redacting) search() (tool.Plan, error) {
 	return tool.Follow(r.frames, r.l, r.find)
 }
 
-func missing(what, other string) error {
+func lacking(what, other string) error {
 	return cutroom.Errorf(cutroom.MissingDependency, "%s is not installed", what).WithHint("run `cutroom doctor`, which says how to install it; or %s", other)
 }
 

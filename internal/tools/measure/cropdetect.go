@@ -13,8 +13,8 @@ import (
 // Cropdetect finds black bars, and where the picture moves.
 var Cropdetect = tool.Add(Family, tool.Spec[CropdetectInput, CropdetectOutput]{
 	Name:        "measure.cropdetect",
-	Summary:     "Find black bars around a video's picture, and where it moves",
-	Description: "Look at frames all over a recording for rows and columns that are dark in each of them, and answer the rectangle that is left, as edit.crop takes it. Black frames count for nothing; a subtitle or a logo in a bar keeps that bar. motion_centre also says where things move, as the middle of what changes.",
+	Summary:     "Find black bars around a picture, and the middle of its movement",
+	Description: "Look at frames all over a recording for rows and columns that are dark in each of them, and answer the rectangle that is left, as edit.crop takes it. Black frames count for nothing; a subtitle or a logo in a bar keeps that bar. motion_centre also gives the middle of what changes from frame to frame.",
 	Kind:        cutroom.Read,
 	Exact:       tool.BitExact,
 	Revision:    1,
