@@ -25,7 +25,7 @@ var stdOnly = []string{"argv", "nouns", "child"}
 
 // layers is the list of docs/architecture.md, from the top down.
 var layers = []layer{
-	{"main", "cmd/cutroom bench attest scripts internal/docgen/gen", "", "builds the parts and opens a door: the only place that knows concrete ones (docgen/gen writes pages from the registry; scripts holds tests only; attest drives real hosts)"},
+	{"main", "cmd/cutroom bench attest evals scripts internal/docgen/gen", "", "builds the parts and opens a door: the only place that knows concrete ones (docgen/gen writes pages from the registry; scripts holds tests only; attest drives real hosts; evals asks a model about the contract)"},
 	{"doors", "internal/cli internal/mcpserver internal/httpapi internal/gateway internal/console", "", "a way in; doors do no work and never call each other"},
 	{"setup", "internal/setup", "", "finds and pins programs for the commands setup and doctor, which are doors' work"},
 	{"docgen", "internal/docgen", "", "contract and reference pages, written from a registry that it is given: doors' work, too"},
@@ -74,7 +74,7 @@ var homes = []home{
 	{"os/exec", "internal/sandbox internal/testenv bench attest tests", "a program starts in the sandbox or not at all; bench runs the plain programs beside ours, attest the hosts"},
 	{"plugin", "", "nothing is loaded into the process but ONNX Runtime, in its own child"},
 	{"net", "internal/sandbox internal/fetch internal/provider internal/store internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom attest tests", "three ways out (fetch, provider, the operator's database server), four doors in, which main opens; the sandbox tries sockets to show that they fail"},
-	{"net/http", "internal/fetch internal/origin internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom bench attest tests", "two ways out, four doors in, which main opens; origin reads the headers of a request; bench asks a door as clients do"},
+	{"net/http", "internal/fetch internal/origin internal/provider internal/mcpserver internal/httpapi internal/gateway internal/console cmd/cutroom bench attest evals tests", "two ways out, four doors in, which main opens; origin reads the headers of a request; bench asks a door as clients do, evals a model that is measured"},
 	{"net/netip", "*", "addresses as values; opens nothing"},
 	{"net/url", "*", "text as values; opens nothing"},
 	{"database/sql", "internal/store internal/job internal/approval internal/audit internal/cooldown internal/meter internal/run internal/token internal/setup tests", "one SQL text, in one place; the queue library takes a handle; setup hands the one that there is to the parts"},
@@ -91,7 +91,7 @@ var homes = []home{
 	{"github.com/zalando/go-keyring", "internal/setup", "secrets in the keyring of the user's session"},
 	{"go.yaml.in/yaml", "internal/config internal/agent/script internal/project", "files that people write: the operator's, projects and recipes, a script for the scripted model"},
 	{"github.com/go-json-experiment/json", "*", "strict JSON: refuses duplicate and wrongly cased keys"},
-	{"github.com/google/jsonschema-go", "internal/tool tests", "JSON Schema from structs"},
+	{"github.com/google/jsonschema-go", "internal/tool internal/docgen tests", "JSON Schema from structs; contracts add words of their own"},
 	{"github.com/gabriel-vasile/mimetype", "internal/engine internal/stage internal/ffmpeg", "the type of a file by its content"},
 	{"golang.org/x/crypto", "internal/approval", "Argon2id: what a guess at the operator's passphrase costs"},
 	{"golang.org/x/image", "internal/picture internal/ocr internal/ffmpeg internal/evidence internal/font tests", "scaling and WebP; the fixed-point numbers of shaped text"},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -318,4 +319,40 @@ func firstInput(v reflect.Value) string {
 		}
 	}
 	return ""
+}
+
+// TestPicturesAreRequiredAsPromised: a file without pictures is refused by the tools of
+// which the contract says so, in the words that it gives, and by no other for that reason.
+func TestPicturesAreRequiredAsPromised(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "sine=d=3", filepath.Join(w.dir, "sound.wav"))
+	for _, tl := range works(w) {
+		example := tl.Examples[0]
+		furnish(w, reflect.ValueOf(example), brief)
+		place, _ := tl.Words()
+		if len(place) == 0 {
+			continue
+		}
+		raw, err := tool.Encode(example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &in); err != nil {
+			t.Fatal(err)
+		}
+		in[place[0].Path[0]] = json.RawMessage(`"sound.wav"`)
+		if place[0].Repeat {
+			in[place[0].Path[0]] = json.RawMessage(`["sound.wav","sound.wav"]`)
+		}
+		delete(in, "output")
+		if raw, err = json.Marshal(in); err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.Engine.Invoke(t.Context(), engine.Call{Tool: tl.Name, Input: raw, Principal: cutroom.Operator, DryRun: tl.Plannable()})
+		if refused := err != nil && strings.Contains(err.Error(), "input has no video stream"); refused != tl.Video {
+			t.Errorf("%s %s: %v, and the contract says video_required %v", tl.Name, raw, err, tl.Video)
+		}
+	}
 }

@@ -94,14 +94,7 @@ func (b *binding) declare(cmd *cobra.Command) {
 		if cmd.Flags().Lookup(f.param.Flag) != nil {
 			continue // shared with another tool of the command
 		}
-		letter := ""
-		if f.param.Kind == tool.ParamOut && f.param.Flag == "output" {
-			letter = "o"
-		}
-		if f.param.Flag == "lufs" {
-			letter = "I" // as everyone writes it
-		}
-		cmd.Flags().VarP(f, f.param.Flag, letter, f.usage())
+		cmd.Flags().VarP(f, f.param.Flag, f.param.Letter(), f.usage())
 		if f.param.Kind == tool.ParamBool {
 			cmd.Flags().Lookup(f.param.Flag).NoOptDefVal = "true"
 		}

@@ -44,9 +44,7 @@ func (a *App) toolListCommand() *cobra.Command {
 				return err
 			}
 			if a.flags.json {
-				c := docgen.Contract(a.registry, docgen.ContractOptions{})
-				c.Keep(listed)
-				a.printJSON(c)
+				a.printJSON(docgen.Contract(a.registry, docgen.ContractOptions{}, among(listed)))
 				return nil
 			}
 			w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
@@ -187,41 +185,4 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-func (a *App) contractCommand() *cobra.Command {
-	var static bool
-	var id string
-	cmd := &cobra.Command{
-		Use: "contract", Short: "Print what the tools promise, as one JSON document", GroupID: groupProgram, Args: noArgs,
-		Long: "Print the contract of this installation: every tool with its schemas, limits and needs, derived from the registry. It is JSON with and without --json.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			opt := docgen.ContractOptions{}
-			if !static {
-				i, err := a.open(cmd.Context())
-				if err != nil {
-					return err
-				}
-				opt.Machine, opt.StageRoot = i.Engine.Machine(), i.StageRelative
-			}
-			listed, err := a.listed()
-			if err != nil {
-				return err
-			}
-			if id != "" {
-				t, err := a.findTool(id)
-				if err != nil {
-					return err
-				}
-				listed = []*tool.Tool{t}
-			}
-			c := docgen.Contract(a.registry, opt)
-			c.Keep(listed)
-			a.printJSON(c)
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&static, "static", false, "only what does not depend on this machine")
-	cmd.Flags().StringVar(&id, "tool", "", "one tool, by its id")
-	return cmd
 }

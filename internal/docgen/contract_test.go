@@ -27,7 +27,7 @@ func registry(t *testing.T) *tool.Registry {
 func TestContractIsSortedAndTheSameEveryTime(t *testing.T) {
 	t.Parallel()
 	encode := func() []byte {
-		b, err := json.Marshal(docgen.Contract(registry(t), docgen.ContractOptions{}))
+		b, err := json.Marshal(docgen.Contract(registry(t), docgen.ContractOptions{}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestContractIsSortedAndTheSameEveryTime(t *testing.T) {
 		}
 	}
 	var ids []string
-	for _, e := range docgen.Contract(registry(t), docgen.ContractOptions{}).Tools {
+	for _, e := range docgen.Contract(registry(t), docgen.ContractOptions{}, nil).Tools {
 		ids = append(ids, e.ToolID)
 		if e.Title != e.ToolID || e.GenericShell || e.MutatesInput || len(e.Needs) > 0 {
 			t.Errorf("%s: title %q, shell %v, mutates %v, needs %v in the static contract", e.ToolID, e.Title, e.GenericShell, e.MutatesInput, e.Needs)
@@ -87,7 +87,7 @@ func TestFactsAreThoseOfTheOldContract(t *testing.T) {
 		}
 		return 1
 	})
-	encoded, err := json.Marshal(docgen.Contract(registry(t), docgen.ContractOptions{StageRoot: "ops/staging/watch"}))
+	encoded, err := json.Marshal(docgen.Contract(registry(t), docgen.ContractOptions{StageRoot: "ops/staging/watch"}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func ToolPage(r *tool.Registry, t *tool.Tool) []byte {
 	inputs(&b, t)
 	needs(&b, t)
 	example(&b, t)
-	fence(&b, "Input schema", e.InputSchema)
+	fence(&b, "Input schema", schema(t.InputSchema()))
 	fence(&b, "Output schema", e.OutputSchema)
 	return b.Bytes()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cutroom"
+	"cutroom/internal/docgen"
 	"cutroom/internal/engine"
 	"cutroom/internal/tool"
 )
@@ -107,7 +108,7 @@ func (s *server) handle(t *tool.Tool, job *cutroom.Job) (*mcp.CallToolResult, er
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, IsError: promises(t.Name)}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, IsError: docgen.Promises(t.Name)}, nil
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,30 +23,21 @@ func (s *server) list() []*mcp.Tool {
 	return tools
 }
 
-// promised is the family whose tools publish an output schema, as the 1.2.0 contracts
-// say. No host shows one to its model, and together they are larger than all the rest
-// of the list, so the others answer structured content without it.
-const promised = "video"
-
-// promises says whether a tool's answers have to match a published schema.
-func promises(toolID string) bool {
-	family, _, _ := strings.Cut(toolID, ".")
-	return family == promised
-}
-
 // Translate is an entry of the contract as a host lists it.
 func Translate(e docgen.ToolEntry) *mcp.Tool {
 	t := &mcp.Tool{
 		Name: e.MCPName, Title: e.Title, Description: e.Description,
-		InputSchema: e.InputSchema, Annotations: annotations(e),
+		Annotations: annotations(e),
 	}
-	if promises(e.ToolID) {
+	if docgen.Promises(e.ToolID) {
 		t.OutputSchema = e.OutputSchema
 	}
+	input := e.InputSchema
 	if len(e.Rare) > 0 {
-		t.InputSchema = brief(e.InputSchema, e.Rare)
-		t.Description += " Takes more options than are listed here: tool_search shows all."
+		input = brief(input, e.Rare)
+		t.Description += " More options: tool_search shows all."
 	}
+	t.InputSchema = docgen.HostInput(input, e.MCP.Positional)
 	if slices.Contains(main, e.ToolID) {
 		t.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
 	}

@@ -60,6 +60,9 @@ func (t *Tool) Decode(raw []byte) (any, error) {
 	if d.count == 0 {
 		check(v, &d)
 	}
+	if d.count == 0 {
+		t.checkGroups(v, &d)
+	}
 	if d.count > 0 {
 		return nil, d.err(t.Name)
 	}

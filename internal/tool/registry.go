@@ -132,6 +132,9 @@ func (t *Tool) check(fault func(string, ...any)) {
 			fault("%s: %w", what, err)
 		}
 	}
+	if err := t.checkMembers(); err != nil {
+		fault("%w", err)
+	}
 	if len(t.Examples) == 0 {
 		fault("it needs an example")
 	}

@@ -14,7 +14,7 @@ import (
 // no union and one type each, because model vendors and hosts refuse or drop
 // tools that do; exclusive options are checked by Validate and described.
 func (t *Tool) InputSchema() *jsonschema.Schema {
-	s := schemaOf(t.in, "")
+	s := shaper{}.of(t.in, "")
 	if t.family.Spoken {
 		s.Properties[argvKey] = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}, Description: argvDoc}
 		s.PropertyOrder = append(s.PropertyOrder, argvKey)
@@ -23,11 +23,40 @@ func (t *Tool) InputSchema() *jsonschema.Schema {
 }
 
 // OutputSchema returns the JSON Schema of t's output.
-func (t *Tool) OutputSchema() *jsonschema.Schema { return schemaOf(t.out, "") }
+func (t *Tool) OutputSchema() *jsonschema.Schema { return shaper{}.of(t.out, "") }
 
-func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
+// OutputShape is OutputSchema with every type that has a name kept apart, once, in
+// defs, under package.Name; the schema refers to it as #/$defs/package.Name.
+func (t *Tool) OutputShape(defs map[string]*jsonschema.Schema) *jsonschema.Schema {
+	s := &jsonschema.Schema{}
+	shaper{defs}.members(s, t.out)
+	return s
+}
+
+// MadeShape is what the answers of all tools that measure, edit and review share.
+func MadeShape(defs map[string]*jsonschema.Schema) *jsonschema.Schema {
+	s := &jsonschema.Schema{}
+	shaper{defs}.members(s, reflect.TypeFor[Made]())
+	return s
+}
+
+// shaper makes schemas of types. With defs, named structs are kept there.
+type shaper struct{ defs map[string]*jsonschema.Schema }
+
+// named refers to a struct, and keeps it.
+func (sh shaper) named(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
+	name := t.String()
+	if _, known := sh.defs[name]; !known {
+		s := &jsonschema.Schema{}
+		sh.defs[name] = s
+		sh.members(s, t)
+	}
+	return &jsonschema.Schema{Ref: "#/$defs/" + name, Description: describe(tag)}
+}
+
+func (sh shaper) of(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	if t.Kind() == reflect.Pointer {
-		return schemaOf(t.Elem(), tag)
+		return sh.of(t.Elem(), tag)
 	}
 	s := &jsonschema.Schema{Description: describe(tag)}
 	switch {
@@ -41,12 +70,14 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 		s.Type, s.Pattern = "string", "^-?[0-9]+/[0-9]+$"
 	case t == inPathType || t == outPathType:
 		s.Type, s.MinLength, s.MaxLength = "string", ptr(1), ptr(4096)
+	case t.Kind() == reflect.Struct && sh.defs != nil && t.Name() != "":
+		return sh.named(t, tag)
 	case t.Kind() == reflect.Struct:
-		structSchema(s, t)
+		sh.members(s, t)
 		return s
 	case t.Kind() == reflect.Slice, t.Kind() == reflect.Array:
 		s.Type = "array"
-		s.Items = schemaOf(t.Elem(), elemTag(tag))
+		s.Items = sh.of(t.Elem(), elemTag(tag))
 		s.Items.Description = ""
 		lo, hi := itemBounds(tag)
 		s.MinItems, s.MaxItems = lo, hi
@@ -54,7 +85,7 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 			s.MinItems, s.MaxItems = ptr(t.Len()), ptr(t.Len())
 		}
 	case t.Kind() == reflect.Map:
-		s.Type, s.AdditionalProperties = "object", schemaOf(t.Elem(), "")
+		s.Type, s.AdditionalProperties = "object", sh.of(t.Elem(), "")
 	case t.Kind() == reflect.Bool:
 		s.Type = "boolean"
 	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64, t.Kind() == reflect.Uint8:
@@ -68,12 +99,13 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	return s
 }
 
-func structSchema(s *jsonschema.Schema, t reflect.Type) {
+// members makes s the object of a struct.
+func (sh shaper) members(s *jsonschema.Schema, t reflect.Type) {
 	s.Type = "object"
 	s.Properties = map[string]*jsonschema.Schema{}
 	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 	for _, f := range fieldsOf(t) {
-		p := schemaOf(f.typ, f.tag)
+		p := sh.of(f.typ, f.tag)
 		s.Properties[f.name] = p
 		s.PropertyOrder = append(s.PropertyOrder, f.name)
 		if !f.optional {

@@ -100,7 +100,7 @@ func (t *Tool) FromWords(words []string) ([]byte, error) {
 
 func flagNamed(flags []Param, name string, short bool) (Param, bool) {
 	for _, p := range flags {
-		if p.Flag == name && !short || short && name == "o" && p.Flag == "output" {
+		if p.Flag == name && !short || short && name != "" && p.Letter() == name {
 			return p, true
 		}
 	}

@@ -68,14 +68,19 @@ type Spec[In, Out any] struct {
 	Timeout     time.Duration // one deadline for the whole call
 	Network     bool          // can reach out, by an approval bound to the destination
 	Live        bool          // answers what is so now: neither recorded nor answered from a record
+	Actual      bool          // its steps run to be judged: a dry run is refused
 	Inner       bool          // for runs of agents alone: nobody else is offered it
 	Pictures    bool          // its answer is shown with pictures; where a host would drop them beside structured content, it has none
 	Needs       Needs
 	Calls       []string // ids a Compose body may call
 	CheckWith   []string // tools that verify this one's output
 	Formats     []string // suffixes it takes
-	MaxFrames   int      // operating budget of frames, 0 for none
-	Examples    []In
+	Video       bool     // refuses a first input without moving or still pictures: "input has no video stream"
+	// Groups of members of the input: of each Exclusive one at most one may be given, of
+	// each OneOf one at least one. They are enforced, after Validate.
+	Exclusive, OneOf [][]string
+	MaxFrames        int // operating budget of frames, 0 for none
+	Examples         []In
 
 	// Names, when set, fills in the outputs that the caller left open, from the names of
 	// the inputs.
@@ -121,9 +126,11 @@ type Tool struct {
 	Contract                   string
 	Short                      string
 	Network, Live, Pictures    bool
-	Inner                      bool
+	Inner, Actual              bool
 	Needs                      Needs
 	Calls, CheckWith, Formats  []string
+	Video                      bool
+	Exclusive, OneOf           [][]string
 	MaxFrames                  int
 	Timeout                    time.Duration
 	Examples                   []any
@@ -170,9 +177,9 @@ func Add[In, Out any](f *Family, s Spec[In, Out]) *Tool {
 		Name: s.Name, Summary: s.Summary, Description: s.Description, Kind: s.Kind,
 		Risk: or(s.Risk, riskOf(s.Kind, s.Network)), Replay: or(s.Replay, replayOf(s.Kind, s.Network, s.Live)),
 		Scope: or(s.Scope, "tool:"+s.Name), Exact: s.Exact,
-		Revision: s.Revision, Contract: or(s.Contract, f.Contract), Short: s.Short, Network: s.Network, Live: s.Live, Pictures: s.Pictures, Inner: s.Inner,
+		Revision: s.Revision, Contract: or(s.Contract, f.Contract), Short: s.Short, Network: s.Network, Live: s.Live, Pictures: s.Pictures, Inner: s.Inner, Actual: s.Actual,
 		Needs: s.Needs, Calls: s.Calls, CheckWith: s.CheckWith, Formats: s.Formats,
-		MaxFrames: s.MaxFrames, Timeout: s.Timeout,
+		Video: s.Video, Exclusive: s.Exclusive, OneOf: s.OneOf, MaxFrames: s.MaxFrames, Timeout: s.Timeout,
 		family: f, file: file, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
 	}
 	for _, e := range s.Examples {

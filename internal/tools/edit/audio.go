@@ -22,6 +22,7 @@ var Audio = tool.Add(Family, tool.Spec[AudioInput, AudioOutput]{
 	Revision:    1,
 	Short:       "audio",
 	Timeout:     1800 * time.Second,
+	Exclusive:   [][]string{{"stereo", "mono", "downmix"}},
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
 		{Filter: "afftdn", When: "denoise, voice medium and strong"},
 		{Filter: "sidechaincompress", When: "duck"},

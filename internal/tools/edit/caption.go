@@ -23,6 +23,9 @@ var Caption = tool.Add(Family, tool.Spec[CaptionInput, CaptionOutput]{
 	Revision:    1,
 	Short:       "caption",
 	Timeout:     1800 * time.Second,
+	Video:       true,
+	Exclusive:   [][]string{{"srt", "ass", "text", "transcribe", "cues"}},
+	OneOf:       [][]string{{"srt", "ass", "text", "transcribe", "cues"}},
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"ass"}, Fonts: true, Optional: []tool.Optional{
 		{Program: "speech", When: "transcribe"},
 	}},

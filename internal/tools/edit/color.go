@@ -19,6 +19,8 @@ var Color = tool.Add(Family, tool.Spec[ColorInput, ColorOutput]{
 	Revision:    1,
 	Short:       "color",
 	Timeout:     3600 * time.Second,
+	Video:       true,
+	Exclusive:   [][]string{{"retag", "to_sdr"}, {"retag", "lut"}, {"retag", "correct"}, {"strip_dovi", "to_sdr"}, {"strip_dovi", "lut"}, {"strip_dovi", "correct"}},
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
 		{Filter: "zscale", When: "to_sdr; without it lut and correct are a code value less exact"},
 		{Filter: "tonemap", When: "to_sdr, other than bt2390"},

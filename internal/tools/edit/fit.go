@@ -21,12 +21,14 @@ var Fit = tool.Add(Family, tool.Spec[FitInput, FitOutput]{
 	Revision:    1,
 	Short:       "fit",
 	Timeout:     1800 * time.Second,
+	Video:       true,
+	Exclusive:   [][]string{{"keep", "crop_x"}, {"keep", "crop_y"}, {"subjects", "crop_x"}, {"subjects", "crop_y"}},
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
 		{Filter: "boxblur", When: "fit blur"},
 		{Filter: "minterpolate", When: "smooth"},
 		{Program: object.Program, When: "keep"},
 	}},
-	CheckWith: []string{"measure.probe"},
+	CheckWith: []string{"measure.probe", "review.look"},
 	Examples: []FitInput{
 		{Input: "talk.mp4", Aspect: "9:16", Fit: "blur"},
 		{Input: "talk.mp4", Aspect: "1:1", Fit: "crop", Subjects: []Subject{{X: 180, Y: 20, Width: 120, Height: 140}}},

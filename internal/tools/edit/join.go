@@ -25,7 +25,7 @@ var Join = tool.Add(Family, tool.Spec[JoinInput, JoinOutput]{
 		{Filter: "xfade", When: "a transition between videos"},
 		{Filter: "acrossfade", When: "a transition with sound"},
 	}},
-	CheckWith: []string{"measure.probe"},
+	CheckWith: []string{"measure.probe", "review.look"},
 	Examples: []JoinInput{
 		{Inputs: []cutroom.InPath{"intro.mp4", "talk.mp4"}},
 		{Inputs: []cutroom.InPath{"intro.mp4", "talk.mp4", "outro.mp4"}, Transition: "fade", Width: 1920, Height: 1080},

@@ -19,6 +19,7 @@ var Loop = tool.Add(Family, tool.Spec[LoopInput, LoopOutput]{
 	Revision:    1,
 	Short:       "loop",
 	Timeout:     2 * time.Hour,
+	Exclusive:   [][]string{{"times", "duration"}},
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"loop", "aloop"}, Optional: []tool.Optional{
 		{Filter: "reverse", When: "boomerang"}, {Filter: "areverse", When: "boomerang with sound"},
 	}},

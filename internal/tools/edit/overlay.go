@@ -22,6 +22,9 @@ var Overlay = tool.Add(Family, tool.Spec[OverlayInput, OverlayOutput]{
 	Revision:    1,
 	Short:       "overlay",
 	Timeout:     1800 * time.Second,
+	Video:       true,
+	Exclusive:   [][]string{{"image", "video", "text"}, {"scale", "scale_percent"}},
+	OneOf:       [][]string{{"image", "video", "text"}},
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"overlay"}, Fonts: true, Optional: []tool.Optional{
 		{Filter: "ass", When: "text"},
 		{Filter: "chromakey", When: "chromakey"},

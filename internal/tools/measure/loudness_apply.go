@@ -24,7 +24,7 @@ var LoudnessApply = tool.Add(Family, tool.Spec[LoudnessApplyInput, LoudnessApply
 		{Filter: "alimiter", When: "the peaks have to be limited"},
 		{Filter: "loudnorm", When: "lra: a wider loudness range is compressed"},
 	}},
-	CheckWith: []string{"measure.loudness", "measure.probe"},
+	CheckWith: []string{"measure.loudness", "measure.probe", "review.check"},
 	Examples:  []LoudnessApplyInput{{Input: "talk.mp4", Writing: tool.Writing{Output: "talk_loudnorm.mp4"}}},
 	Names: func(in LoudnessApplyInput) LoudnessApplyInput {
 		if in.Output == "" {

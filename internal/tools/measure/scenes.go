@@ -21,6 +21,7 @@ var Scenes = tool.Add(Family, tool.Spec[ScenesInput, ScenesOutput]{
 	Revision:    1,
 	Short:       "scenes",
 	Timeout:     2 * time.Hour,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"scdet"}},
 	Examples: []ScenesInput{
 		{Input: "talk.mp4"},

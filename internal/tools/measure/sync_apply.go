@@ -16,6 +16,7 @@ var SyncApply = tool.Add(Family, tool.Spec[SyncApplyInput, SyncApplyOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    2,
 	Timeout:     2 * time.Hour,
+	Exclusive:   [][]string{{"replace_audio", "trim_second"}},
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
 	CheckWith:   []string{"measure.sync", "measure.probe"},
 	Examples: []SyncApplyInput{

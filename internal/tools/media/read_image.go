@@ -23,6 +23,7 @@ var ReadImage = tool.Add(Family, tool.Spec[ReadImageInput, ReadOutput]{
 	Revision:    1,
 	Short:       "read-image",
 	Timeout:     10 * time.Minute,
+	Exclusive:   [][]string{{"send", "local_only"}},
 	Network:     true,
 	Sends:       func(in ReadImageInput) bool { return in.Send },
 	Needs:       tool.Needs{Readers: true},

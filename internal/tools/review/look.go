@@ -23,6 +23,7 @@ var Look = tool.Add(Family, tool.Spec[LookInput, LookOutput]{
 	Short:       "look",
 	Pictures:    true,
 	Timeout:     30 * time.Minute,
+	Exclusive:   [][]string{{"waveform", "at"}, {"waveform", "compare"}, {"waveform", "safe"}, {"waveform", "ink"}},
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{{Filter: "zscale", When: "the file is HDR"}, {Filter: "tonemap", When: "the file is HDR"}}},
 	MaxFrames:   100,
 	Examples:    []LookInput{{Input: "talk.mp4", Tiles: "4x3"}, {Input: "talk_reels.mp4", At: []cutroom.Moment{"0.5", "1"}, Tiles: "4x3", Safe: "reels"}, {Input: "talk.mp4", Tiles: "4x3", Waveform: true}},
