@@ -19,6 +19,7 @@ var Freeze = tool.Add(Family, tool.Spec[FreezeInput, FreezeOutput]{
 	Revision:    1,
 	Short:       "freeze",
 	Timeout:     1800 * time.Second,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
 	CheckWith:   []string{"measure.probe", "review.look"},
 	Examples: []FreezeInput{

@@ -43,7 +43,7 @@ func newWatching(f *tool.Facts, file tool.Input, in ScenesInput) (*watching, err
 			w.pictures.Add(rhythm.Frame{At: g.Seconds, Score: g.Score, Luma: g.Luma[:], Cb: g.Cb[:], Cr: g.Cr[:]})
 		}
 	case in.Shots || in.Highlights > 0 || in.Sheet != "" || in.EDL != "" || !hears:
-		return nil, cutroom.Errorf(cutroom.Invalid, "the file has no moving pictures, so it has no scenes").
+		return nil, cutroom.Errorf(cutroom.Invalid, "input has no video stream, so it has no scenes").
 			WithHint("ask for beats, audio_peaks or speech alone: they need the sound only")
 	default:
 		w.notes = append(w.notes, "the file has no moving pictures: no scenes were looked for")

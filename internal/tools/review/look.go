@@ -23,6 +23,7 @@ var Look = tool.Add(Family, tool.Spec[LookInput, LookOutput]{
 	Short:       "look",
 	Pictures:    true,
 	Timeout:     30 * time.Minute,
+	Video:       true, // but for waveform
 	Exclusive:   [][]string{{"waveform", "at"}, {"waveform", "compare"}, {"waveform", "safe"}, {"waveform", "ink"}},
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{{Filter: "zscale", When: "the file is HDR"}, {Filter: "tonemap", When: "the file is HDR"}}},
 	MaxFrames:   100,
