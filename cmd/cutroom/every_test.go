@@ -114,8 +114,6 @@ func furnish(w *workspace, v reflect.Value, seconds int) {
 			`<project><sequence format="r1"><spine><asset-clip ref="r2" start="1s" duration="2s"/><asset-clip ref="r2" start="5s" duration="1s"/></spine></sequence></project></fcpxml>`)
 	case ".mp3", ".wav", ".m4a", ".flac":
 		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds*2/3), path)
-	case ".png", ".jpg":
-		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", "testsrc2=s=64x36", "-frames:v", "1", "-update", "1", path)
 	default:
 		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=d=%d:s=320x180:r=10", seconds), "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds),
 			"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", path)

@@ -22,6 +22,7 @@ var Graphics = tool.Add(Family, tool.Spec[GraphicsInput, GraphicsOutput]{
 	Revision:    1,
 	Short:       "graphics",
 	Timeout:     1800 * time.Second,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"ass"}, Fonts: true},
 	CheckWith:   []string{"measure.probe", "review.look"},
 	Examples: []GraphicsInput{

@@ -24,7 +24,7 @@ var Overlay = tool.Add(Family, tool.Spec[OverlayInput, OverlayOutput]{
 	Timeout:     1800 * time.Second,
 	Video:       true,
 	Exclusive:   [][]string{{"image", "video", "text"}, {"scale", "scale_percent"}},
-	OneOf:       [][]string{{"image", "video", "text"}},
+	OneOf:       [][]string{{"image", "video", "text", "brand"}},
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"overlay"}, Fonts: true, Optional: []tool.Optional{
 		{Filter: "ass", When: "text"},
 		{Filter: "chromakey", When: "chromakey"},

@@ -18,6 +18,7 @@ var Proxy = tool.Add(Family, tool.Spec[ProxyInput, ProxyOutput]{
 	Revision:    1,
 	Short:       "proxy",
 	Timeout:     time.Hour,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Encoders: []string{"libx264"}},
 	CheckWith:   []string{"measure.probe"},
 	Examples:    []ProxyInput{{Input: "talk.mp4"}, {Input: "talk.mp4", Scale: 0.25, FPS: 15, NoAudio: true}},
