@@ -76,6 +76,7 @@ var rows = []row{
 	{"sync", false, syncing},
 	{"loudness", false, levelling},
 	{"render", false, rendering},
+	{"project", false, projecting},
 	{"speech", false, hearing},
 	{"memory", true, holding},
 	{"gateway", false, passing},

@@ -20,6 +20,7 @@ import (
 	"cutroom/internal/sandbox/argv"
 	"cutroom/internal/testenv"
 	"cutroom/internal/timeline"
+	"cutroom/internal/tool"
 	"cutroom/internal/tools/edit"
 )
 
@@ -276,5 +277,57 @@ func TestRenderTemplatesAndSchema(t *testing.T) {
 	}
 	if out.Probe.FirstVideo() != nil {
 		t.Error("a podcast with a picture")
+	}
+}
+
+// A dry run of a render shows every run that would be, and starts none but ffprobe.
+func TestRenderDryRun(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	w.shots()
+	r := &recorder{Runner: w.Engine.Runner}
+	w.Engine.Runner = r
+	put(t, filepath.Join(w.dir, "edit.yaml"), fmt.Sprintf(wholeEdit, "x"))
+	raw, err := tool.Encode(edit.RenderInput{Project: "edit.yaml", ExportTimeline: "edit.otio"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, w.dir)
+	reply, err := w.Engine.Invoke(t.Context(), engine.Call{Tool: "edit.render", Input: raw, Principal: cutroom.Operator, DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(r.runs, func(p string) bool { return p != "ffprobe" }) {
+		t.Errorf("it started %q", r.runs)
+	}
+	commands := strings.Join(reply.Plan.Commands, "\n")
+	for _, want := range []string{"<measured>", "c5.mp4", "song.wav", "libx264"} {
+		if !strings.Contains(commands, want) {
+			t.Errorf("the commands do not show %s:\n%s", want, commands)
+		}
+	}
+	if len(reply.Plan.Sources) != 8 { // the project, five clips, the music, the mark
+		t.Errorf("%d sources: %v", len(reply.Plan.Sources), reply.Plan.Sources)
+	}
+	if diff := cmp.Diff(before, tree(t, w.dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Clips that ask for it begin and end on beats, and what is beneath min_confidence is
+// refused.
+func TestRenderSnapsToBeats(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=d=8:s=160x90:r=50", "-f", "lavfi", "-i", `aevalsrc='if(lt(mod(t\,0.5)\,0.03)\,0.8*sin(2*PI*1000*t)\,0)':s=48000:d=8`,
+		"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", filepath.Join(w.dir, "beat.mp4"))
+	out := must[edit.RenderOutput](w, "edit.render", edit.RenderInput{Text: "clips: [{src: beat.mp4, in: 1.06, out: 3.43, snap: true}, {src: beat.mp4, in: 5.06, out: 6}]", Writing: to("s.mp4")})
+	s := out.EditMap.Segments
+	if len(s) != 2 || math.Abs(s[0].SourceStart.Seconds()-1) > 0.03 || math.Abs(s[0].SourceEnd.Seconds()-3.5) > 0.03 || math.Abs(s[1].SourceStart.Seconds()-5.06) > 0.02 {
+		t.Errorf("%+v", s)
+	}
+	w.blank("even.mp4", 160, 90, 4)
+	if e := w.fails("edit.render", edit.RenderInput{Text: "clips: [{src: even.mp4, in: 1, out: 3, snap: true}]", Writing: to("e.mp4")}, cutroom.Precondition); !strings.Contains(e.Msg, "not sure enough") {
+		t.Error(e)
 	}
 }

@@ -122,43 +122,63 @@ func (r *rendering) source(file tool.Input) int {
 
 // plan measures where that is needed, then renders.
 func (r *rendering) plan() (tool.Plan, error) {
-	if r.p.Silence == nil {
-		return r.compose(nil)
+	if r.p.Silence != nil {
+		r.quiet = map[int][]quiet{}
 	}
-	r.quiet = map[int][]quiet{}
-	return r.listen(0, nil)
-}
-
-// listen looks for the dead air of file i, then of those behind it.
-func (r *rendering) listen(i int, res tool.Results) (tool.Plan, error) {
-	for i < len(r.files) && len(r.files[i].Media.AudioStreams()) == 0 {
-		i++
-	}
-	if i == len(r.files) {
-		return r.compose(res)
-	}
-	s, err := newSilences(r.f, r.files[i], i, *r.p.Silence)
+	jobs, err := r.jobs()
 	if err != nil {
 		return tool.Plan{}, err
 	}
-	p, err := tool.Follow(s, r, func(res tool.Results) (tool.Plan, error) {
-		r.quiet[i] = s.found
-		return r.listen(i+1, res)
+	return r.measure(jobs, nil)
+}
+
+// job is one measuring of a file; end takes what it found.
+type job struct {
+	tool.Script
+	end func() error
+}
+
+// jobs are the measurings that the project needs: beats, then silence.
+func (r *rendering) jobs() (list []job, err error) {
+	if list, err = r.beats(); err != nil || r.p.Silence == nil {
+		return list, err
+	}
+	for i, f := range r.files {
+		if len(f.Media.AudioStreams()) == 0 {
+			continue
+		}
+		s, err := newSilences(r.f, f, i, *r.p.Silence)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, job{s, func() error { r.quiet[i] = s.found; return nil }})
+	}
+	return list, nil
+}
+
+// measure does the jobs one after another, then renders.
+func (r *rendering) measure(jobs []job, res tool.Results) (tool.Plan, error) {
+	if len(jobs) == 0 {
+		return r.compose(res)
+	}
+	p, err := tool.Follow(jobs[0], r, func(res tool.Results) (tool.Plan, error) {
+		if err := jobs[0].end(); err != nil {
+			return tool.Plan{}, err
+		}
+		return r.measure(jobs[1:], res)
 	})
 	if res == nil && err == nil {
-		p.Later = append(p.Later, r.later(i+1)...)
+		p.Later = append(p.Later, r.later(jobs[1:])...)
 	}
 	return p, err
 }
 
-// later are the runs behind the first measuring, as a dry run shows them: what is silent
+// later are the runs behind the first measuring, as a dry run shows them: what is measured
 // is not known yet.
-func (r *rendering) later(i int) (list []argv.Command) {
-	for ; i < len(r.files); i++ {
-		if s, err := newSilences(r.f, r.files[i], i, *r.p.Silence); err == nil {
-			if cmd, ok := s.Next(); ok {
-				list = append(list, cmd)
-			}
+func (r *rendering) later(jobs []job) (list []argv.Command) {
+	for _, j := range jobs {
+		if cmd, ok := j.Next(); ok {
+			list = append(list, cmd)
 		}
 	}
 	shown := *r
@@ -172,7 +192,7 @@ func (r *rendering) later(i int) (list []argv.Command) {
 			c.Args = slices.Clone(c.Args)
 			for k, a := range c.Args {
 				if _, ok := a.(argv.Graph); ok {
-					c.Args[k] = argv.Hole("the parts that are not silent")
+					c.Args[k] = argv.Hole("what depends on the measurements")
 				}
 			}
 			list = append(list, c)
