@@ -115,6 +115,7 @@ type Spec struct {
 // Bounds of what a run is created with.
 const (
 	maxGoal        = 32 << 10 // bytes of a goal
+	maxPrompt      = 64 << 10 // bytes of the instructions in all
 	maxConstraints = 64
 	maxDepth       = 2 // of runs that delegate: a run, one it delegated to, and one more
 	defaultWidth   = 4
@@ -147,7 +148,9 @@ func (r *Runtime) CreateRun(ctx context.Context, s Spec) (*Run, error) {
 	if stored.SystemPrompt = s.SystemPrompt; stored.SystemPrompt == "" {
 		stored.SystemPrompt = BuildSystemPrompt(Prompt{Role: s.Role, Goal: s.Goal, Constraints: s.Constraints})
 	}
-	stored.SystemPrompt = r.Redact.Text(stored.SystemPrompt)
+	if stored.SystemPrompt = r.Redact.Text(stored.SystemPrompt); len(stored.SystemPrompt) > maxPrompt {
+		return nil, cutroom.Errorf(cutroom.Limit, "the instructions have %d bytes, more than %d", len(stored.SystemPrompt), maxPrompt).WithHint("shorten the role or the constraints")
+	}
 	if s.parent != nil {
 		stored.Parent, stored.Depth = s.parent.info.ID, s.parent.info.Spec.Depth+1
 	}

@@ -27,8 +27,12 @@ func (s *session) ask() error {
 	began := s.Now()
 	flow := s.newFlow()
 	out, err := s.chain(s.requests(), flow.take)
-	if err != nil {
-		return errors.Join(err, flow.drop())
+	for err != nil {
+		again, fault := s.tighter(err)
+		if fault = errors.Join(fault, flow.drop()); !again || fault != nil {
+			return errors.Join(fault, err)
+		}
+		out, err = s.chain(s.requests(), flow.take)
 	}
 	if err := flow.end(); err != nil {
 		return err

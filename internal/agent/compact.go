@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"cutroom"
 	"cutroom/internal/provider"
@@ -44,7 +46,23 @@ func (s *session) limit() int64 {
 			least = c
 		}
 	}
+	if s.room > 0 {
+		least = min(least, s.room)
+	}
 	return max(least, 1000)
+}
+
+// tighter has the conversation made shorter for models that read less than is said of
+// them; not ok says that it cannot be.
+func (s *session) tighter(err error) (ok bool, fault error) {
+	f, is := errors.AsType[*provider.Failed](err)
+	if !is || s.ctx.Err() != nil || !slices.ContainsFunc(f.Attempts, func(a provider.Attempt) bool { return a.Class == provider.ContextOverflow }) {
+		return false, nil
+	}
+	before := s.size(s.talk)
+	s.room = before
+	fault = s.compact()
+	return fault == nil && s.size(s.talk) < before, fault
 }
 
 // size estimates a request of the whole conversation.
@@ -190,7 +208,11 @@ func lines(old []entry, limit int64) string {
 // shortened is a message without what a service wrote and without media, its texts cut.
 func shortened(m provider.Message, longest int) provider.Message {
 	short := provider.Message{Role: m.Role, CallID: m.CallID, Failed: m.Failed}
-	text, cut := cutTo(m.Text(), longest)
+	text := m.Text()
+	if m.Role == provider.RoleTool {
+		text = withoutRecord(text)
+	}
+	text, cut := cutTo(text, longest)
 	if cut {
 		text += "…"
 	}
@@ -200,6 +222,21 @@ func shortened(m provider.Message, longest int) provider.Message {
 		short.Calls = append(short.Calls, c)
 	}
 	return short
+}
+
+// withoutRecord is an answer without the record of how it was made, which is most of a small
+// one: its id stands in the list of results.
+func withoutRecord(text string) string {
+	var members map[string]jsontext.Value
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &members) != nil || members["provenance"] == nil {
+		return text
+	}
+	delete(members, "provenance")
+	short, err := json.Marshal(members, json.Deterministic(true))
+	if err != nil {
+		return text
+	}
+	return string(short)
 }
 
 // outlineOf says in one line each what there was, the newest last.

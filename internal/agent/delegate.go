@@ -113,7 +113,24 @@ func (d *delegation) work(ctx context.Context, x *Run) (o Outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	return d.s.Runtime.work(ctx, w, d.s, "", n > 0)
+	if o, err = d.s.Runtime.work(ctx, w, d.s, "", n > 0); err != nil && ctx.Err() != nil && d.s.ctx.Err() == nil {
+		return d.late(ctx, w, x.id)
+	}
+	return o, err
+}
+
+// late ends a child whose call has taken longer than the operator allows.
+func (d *delegation) late(ctx context.Context, w *run.Writer, id string) (o Outcome, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+	defer cancel()
+	h, err := d.s.Runtime.history(ctx, id)
+	if err != nil {
+		return o, err
+	}
+	err = w.Turn(ctx, run.Failed, run.Error, append(h.canceled(), run.Broken{
+		Reason: run.Error, Code: cutroom.Timeout, Message: "the task took longer than a call may", Usage: h.usage,
+	})...)
+	return Outcome{State: run.Failed, Reason: run.Error, Usage: h.usage}, err
 }
 
 // ended is the outcome of a child that ended before.

@@ -53,7 +53,7 @@ func scripted(t testing.TB, entries ...script.Entry) agent.Model {
 
 func played(s *script.Script) agent.Model {
 	m := &script.Model{Script: s, Name: "play"}
-	return agent.Model{Name: "script/play", Endpoint: provider.Endpoint{Name: "script", Model: "play"}, Ask: m.Reply, Local: true}
+	return agent.Model{Name: "script/play", Endpoint: provider.Endpoint{Name: "script", Model: "play"}, Ask: m.Reply, Local: true, Context: 9000}
 }
 
 // calls is a step that makes calls.
@@ -65,23 +65,26 @@ func calls(list ...string) script.Step {
 	return st
 }
 
-// journey is what the killed runs do: they look, several at once, and do what must not be
-// done twice. Each has deeds of its own.
-func journey(number int) script.Entry {
+// journey is what the killed runs do: they look, several at once, do what must not be done
+// twice, and have another run do so, too. Each has deeds of its own.
+func journey(number int) []script.Entry {
 	e := script.Entry{Goal: "journey", Final: script.Step{Say: "Seen ${steps[0].calls[0].output.seen} at ${steps[0].calls[0].output.second} s; done."}}
 	for i := range 6 {
 		e.Steps = append(e.Steps,
 			script.Step{Say: fmt.Sprintf("Part %d.", i), Calls: calls(
-				"agent.look_test", fmt.Sprintf(`{"at":%d,"says":"door %d"}`, 3*i, i), "agent.look_test", fmt.Sprintf(`{"at":%d}`, 3*i+1), "agent.look_test", fmt.Sprintf(`{"at":%d}`, 3*i+2),
+				"agent.look_test", fmt.Sprintf(`{"at":%d,"says":"door %d","size":100}`, 3*i, i), "agent.look_test", fmt.Sprintf(`{"at":%d}`, 3*i+1), "agent.look_test", fmt.Sprintf(`{"at":%d}`, 3*i+2),
 			).Calls},
 			calls("agent.deed_test", fmt.Sprintf(`{"number":%d,"pause":3}`, 10*number+i+1), "agent.look_test", fmt.Sprintf(`{"at":%d}`, 100+i)),
 		)
 	}
-	return e
+	e.Steps = append(e.Steps, calls("agent.delegate", `{"goal":"side trip"}`))
+	return []script.Entry{e, {Goal: "side trip", Steps: []script.Step{
+		calls("agent.look_test", `{"at":200}`, "agent.look_test", `{"at":201}`), calls("agent.deed_test", fmt.Sprintf(`{"number":%d,"pause":3}`, 10*number+7)), calls("agent.look_test", `{"at":202}`),
+	}, Final: script.Step{Say: "back"}}}
 }
 
 // lands is what the journey says last.
-const lands = "Seen door 0 at 0 s; done."
+var lands = "Seen door 0" + strings.Repeat("x", 100) + " at 0 s; done."
 
 // goOnWith works a run until it ends, and says when it begins.
 func goOnWith(place, dir, id string) error {
@@ -90,7 +93,7 @@ func goOnWith(place, dir, id string) error {
 	if err != nil {
 		return err
 	}
-	s, err := script.New(journey(number))
+	s, err := script.New(journey(number)...)
 	if err != nil {
 		return err
 	}
@@ -122,6 +125,9 @@ func goOnWith(place, dir, id string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if o.Error != nil {
+		fmt.Fprintln(os.Stderr, o.Error.Message, o.Usage)
 	}
 	fmt.Printf("ended %s %s\n", o.State, o.Text)
 	return x.Close(ctx)
@@ -162,7 +168,7 @@ func TestKilled(t *testing.T) {
 		if testenv.Soak() {
 			kills = 100 // on each kind of database
 		}
-		h, err := build(t.Context(), place, dir, scripted(t, journey(0)))
+		h, err := build(t.Context(), place, dir, scripted(t, journey(0)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +189,7 @@ func TestKilled(t *testing.T) {
 // not at all. It returns how long the last one took.
 func (h *house) travel(t *testing.T, place string, number int, next func() time.Duration) (took time.Duration) {
 	t.Helper()
-	s := spec("make the journey")
+	s := delegating("make the journey")
 	s.RunID = fmt.Sprintf("journey-%d", number)
 	x, err := h.CreateRun(t.Context(), s)
 	if err != nil {
@@ -230,9 +236,32 @@ func (h *house) survived(t *testing.T, id string, number int) {
 			t.Errorf("deed %q was done %d times", l, done[l])
 		}
 	}
+	list, kids := h.events(t, id), h.kids(t, id)
+	unknown := once(t, list, 12*2+6+1, 14)
+	if len(kids) != 1 {
+		t.Fatalf("%d children", len(kids))
+	}
+	unknown += once(t, h.events(t, kids[0].ID), 4, 4)
+	if got := of[run.Done](list); len(got) != 1 || got[0].Text != lands {
+		t.Errorf("%+v", got)
+	}
+	if len(of[run.Compacted](list)) < 2 {
+		t.Error("nothing was summarised")
+	}
+	if len(done)+unknown < 7 {
+		t.Errorf("%d deeds, %d of unknown outcome", len(done), unknown)
+	}
+	if _, ok := list[len(list)-1].(run.Done); !ok {
+		t.Errorf("the last event is %T", list[len(list)-1])
+	}
+}
+
+// once checks that every call of a run began and ended once, and every turn was answered
+// once. It returns how many calls have an unknown outcome.
+func once(t *testing.T, list []run.Body, calls, turns int) (unknown int) {
+	t.Helper()
 	type place struct{ turn, index int }
-	starts, ends, answers, unknown := map[place]int{}, map[place]int{}, map[int]int{}, 0
-	list := h.events(t, id)
+	starts, ends, answers := map[place]int{}, map[place]int{}, map[int]int{}
 	for _, b := range list {
 		switch b := b.(type) {
 		case run.Start:
@@ -251,8 +280,8 @@ func (h *house) survived(t *testing.T, id string, number int) {
 			}
 		}
 	}
-	if len(starts) != 12*2+6 || len(ends) != len(starts) {
-		t.Errorf("%d calls began, %d ended", len(starts), len(ends))
+	if len(starts) != calls || len(ends) != calls || len(answers) != turns {
+		t.Errorf("%d calls began, %d ended, of %d; %d turns of %d", len(starts), len(ends), calls, len(answers), turns)
 	}
 	for p, n := range starts {
 		if n != 1 || ends[p] != 1 {
@@ -264,13 +293,5 @@ func (h *house) survived(t *testing.T, id string, number int) {
 			t.Errorf("turn %d was answered %d times", turn, n)
 		}
 	}
-	if got := of[run.Done](list); len(got) != 1 || got[0].Text != lands || len(answers) != 13 {
-		t.Errorf("%d turns, %+v", len(answers), got)
-	}
-	if len(done)+unknown < 6 {
-		t.Errorf("%d deeds, %d of unknown outcome", len(done), unknown)
-	}
-	if _, ok := list[len(list)-1].(run.Done); !ok {
-		t.Errorf("the last event is %T", list[len(list)-1])
-	}
+	return unknown
 }

@@ -41,6 +41,7 @@ type session struct {
 	listed     []provider.Tool // what is offered, as requests name it
 	delegating sync.Mutex      // held while a child is created
 	telling    sync.Mutex      // held while a result is put into the conversation
+	room       int64           // what a model turned out to read at once, less than it says; 0: nothing is known
 	cut        int             // answers in a row that were cut off by their length
 }
 
@@ -176,9 +177,12 @@ func (s *session) speak(text string) (string, error) {
 	case text == "":
 		text, said = goOn, goOn
 	}
-	m := provider.Message{Role: provider.RoleUser, Parts: []provider.Part{provider.TextPart(text)}}
-	s.talk = append(s.talk, entry{Message: m})
-	return said, s.file.add(line{Kind: lineUser, Message: m})
+	if n := len(s.talk); n > 0 && s.talk[n-1].Role == provider.RoleUser && s.talk[n-1].Text() == text {
+		return said, nil // likewise
+	}
+	m := textMessage(provider.RoleUser, text)
+	s.talk = append(s.talk, entry{Message: m, turn: s.turn})
+	return said, s.file.add(line{Kind: lineUser, Turn: s.turn, Message: m})
 }
 
 // allowed are the kinds of call of this round, and the tools that are offered in it.

@@ -255,6 +255,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	defer cancel()
 	_, err := w.db.ExecContext(ctx, `update run set worker = '' where id = $1 and worker = $2 and attempt = $3`, w.id, w.l.id, w.attempt)
 	w.l.woken(w.id)
+	w.l.woken(cancelOf(w.id)) // nobody looks at that any more
 	return store.Fault(err)
 }
 
