@@ -113,17 +113,16 @@ func (s *session) compact() error {
 	}
 	list, listed := s.results(limit)
 	m := textMessage(provider.RoleUser, summaryMark+"\n\n"+words+list)
-	if err := s.file.add(line{Kind: lineCompaction, Turn: s.turn, Message: m, Keep: keep}); err != nil {
-		return err
-	}
-	from := s.turn + 1
+	end := run.Compacted{Phase: run.CompactionEnd, Turn: s.turn, Summary: m.Text(), By: by, Evidence: listed, From: s.turn + 1}
 	if keep > 0 {
-		from = s.talk[len(s.talk)-keep].turn
+		end.From = s.talk[len(s.talk)-keep].turn
 	}
 	s.talk = compacted(s.talk, entry{Message: m, turn: s.turn, summary: true}, keep)
-	return s.w.Append(s.ctx, run.Compacted{
-		Phase: run.CompactionEnd, Turn: s.turn, Tokens: s.size(s.talk), Messages: len(s.talk), Summary: m.Text(), By: by, Evidence: listed, From: from,
-	})
+	end.Tokens, end.Messages = s.size(s.talk), len(s.talk)
+	if err := s.file.add(line{Kind: lineCompaction, Turn: s.turn, Message: m, Keep: keep, Summary: &end}); err != nil {
+		return err
+	}
+	return s.w.Append(s.ctx, end)
 }
 
 // keeping is how many of the last messages stay as they are: whole turns, the last one in

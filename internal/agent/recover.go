@@ -155,8 +155,15 @@ func wireName(id string) string { return strings.ReplaceAll(id, ".", "_") }
 func (s *session) catchUp() ([]run.Body, error) {
 	var list []run.Body
 	h := s.history
-	for _, l := range s.lines {
+	for i, l := range s.lines {
 		switch {
+		case l.Kind == lineCompaction && l.Summary != nil:
+			// Only the last one can be ahead.
+			later := slices.ContainsFunc(s.lines[i+1:], func(l line) bool { return l.Kind == lineCompaction })
+			if !later && l.Summary.Turn >= h.compacted && l.Summary.Summary != h.summary {
+				h.compacted, h.summary, h.keptFrom = l.Summary.Turn, l.Summary.Summary, l.Summary.From
+				list = append(list, *l.Summary)
+			}
 		case l.Kind == lineTurn && l.Answer != nil:
 			if _, known := h.answers[l.Turn]; known || l.Turn <= h.compacted {
 				continue

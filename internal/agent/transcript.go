@@ -51,6 +51,7 @@ type line struct {
 	Answer   *run.Answer      `json:"answer,omitzero"` // of a turn
 	End      *run.End         `json:"end,omitzero"`    // of a result
 	Rejected *run.Rejected    `json:"rejected,omitzero"`
+	Summary  *run.Compacted   `json:"summary,omitzero"`
 	Keep     int              `json:"keep,omitzero"` // of a compaction: how many of the last messages stay
 }
 

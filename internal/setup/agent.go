@@ -90,8 +90,11 @@ func (d *drivers) scripted(file string) (agent.Model, error) {
 	if err != nil {
 		return agent.Model{}, err
 	}
-	base := filepath.Base(file)
-	return agent.Model{Name: script + path, Endpoint: provider.Endpoint{Name: "script", Model: base}, Ask: ask, Local: true, Pictures: true}, nil
+	base, name := filepath.Base(file), path
+	if rel, err := filepath.Rel(d.readers.i.Workspace, path); err == nil && filepath.IsLocal(rel) {
+		name = filepath.ToSlash(rel) // events say no more of this machine than they have to
+	}
+	return agent.Model{Name: script + name, Endpoint: provider.Endpoint{Name: "script", Model: base}, Ask: ask, Local: true, Pictures: true}, nil
 }
 
 // driver is an entry of models as a run asks it. A picture is a medium: it is shown to a
