@@ -46,8 +46,8 @@ func (s *session) limit() int64 {
 			least = c
 		}
 	}
-	if s.room > 0 {
-		least = min(least, s.room)
+	if s.reads > 0 {
+		least = min(least, s.reads)
 	}
 	return max(least, 1000)
 }
@@ -60,7 +60,7 @@ func (s *session) tighter(err error) (ok bool, fault error) {
 		return false, nil
 	}
 	before := s.size(s.talk)
-	s.room = before
+	s.reads = before
 	fault = s.compact()
 	return fault == nil && s.size(s.talk) < before, fault
 }

@@ -41,7 +41,7 @@ type session struct {
 	listed     []provider.Tool // what is offered, as requests name it
 	delegating sync.Mutex      // held while a child is created
 	telling    sync.Mutex      // held while a result is put into the conversation
-	room       int64           // what a model turned out to read at once, less than it says; 0: nothing is known
+	reads      int64           // what a model turned out to read at once, less than it says; 0: nothing is known
 	cut        int             // answers in a row that were cut off by their length
 }
 
