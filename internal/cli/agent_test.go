@@ -193,3 +193,39 @@ func TestFilesOfAPrompt(t *testing.T) {
 		}
 	})
 }
+
+// TestLiveLine: on a terminal a line below says what goes on, is taken away before every
+// other line and at the end, and never wraps or holds what a terminal would obey.
+func TestLiveLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	v := &runView{a: &App{Stderr: &out}, out: &out, live: true, width: 40, started: time.Now(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	close(v.stopped)
+	event := func(b run.Body) {
+		t.Helper()
+		payload, err := json.Marshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.event(run.Event{RunID: "k3v5", Seq: 1, Type: b.Type(), At: time.Now(), Payload: payload}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	event(run.Started{Round: 1, Goal: "x", Budget: run.Amounts{Steps: 9}})
+	v.progress("k3v5", cutroom.Progress{Tool: "edit.cut", Stage: "encoding \x1b[2J\r\n" + strings.Repeat("x", 90), Done: 1, Total: 4})
+	event(run.Start{Tool: "edit.cut", Kind: cutroom.Execute, Input: `{"input":"a\u001b[2Jb.mp4"}`})
+	event(run.Done{Text: "done"})
+	v.end()
+	text := out.String()
+	for _, line := range strings.Split(text, "\n") {
+		pieces := strings.Split(line, "\r\x1b[K")
+		for i, p := range pieces {
+			if n := len([]rune(p)); i > 0 && i < len(pieces)-1 && n > 39 || strings.ContainsAny(p, "\x1b\r") {
+				t.Errorf("%d characters: %q", n, p)
+			}
+		}
+	}
+	if !strings.HasSuffix(text, "\r\x1b[K") && !strings.HasSuffix(text, "\n") || !strings.Contains(text, "step 0/9") || !strings.Contains(text, "call    edit.cut (execute)\n") {
+		t.Errorf("%q", text)
+	}
+}

@@ -178,3 +178,31 @@ func TestStrict(t *testing.T) {
 func always(r provider.Request) func(context.Context) (provider.Request, error) {
 	return func(context.Context) (provider.Request, error) { return r, nil }
 }
+
+// FuzzRead: no body makes the service panic, and a conversation that it takes is one in
+// which calls and answers belong together.
+func FuzzRead(f *testing.F) {
+	f.Add(true, []byte(`{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"y"}]}`))
+	f.Add(false, []byte(`{"max_tokens":1,"system":"s","messages":[{"role":"user","content":[{"type":"text","text":"x"}]},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"media_type":"image/png","data":"eA=="}}]}]}]}`))
+	f.Fuzz(func(t *testing.T, chat bool, body []byte) {
+		wire := provider.Messages
+		if chat {
+			wire = provider.Chat
+		}
+		r, err := agenttest.Read(providertest.Request{Wire: wire, Body: body})
+		if err != nil {
+			return
+		}
+		calls, answers := 0, 0
+		for _, m := range r.Messages {
+			calls += len(m.Calls)
+			if m.Role == provider.RoleTool {
+				answers++
+			}
+		}
+		if calls != answers {
+			t.Errorf("%d calls have %d answers", calls, answers)
+		}
+		_, _ = cut().Turn(r)
+	})
+}
