@@ -265,7 +265,9 @@ func TestCorrections(t *testing.T) {
 			return a.Output.RGB[0] < a.Input.RGB[0] && a.Output.RGB[2] > a.Input.RGB[2]
 		}},
 		{edit.Correction{Tint: 1}, func(a, _ edit.ColorMeasurements) bool { return a.Output.RGB[1] < a.Input.RGB[1] }},
-		{edit.Correction{Gamma: 1.5, Lift: 0.1, Gain: -0.2}, func(a, _ edit.ColorMeasurements) bool { return a.Output.Low > a.Input.Low && a.Output.High < a.Input.High }},
+		{edit.Correction{Gamma: 1.5, Lift: 0.1, Gain: -0.2}, func(a, _ edit.ColorMeasurements) bool {
+			return a.Output.Low > a.Input.Low && a.Output.High < a.Input.High
+		}},
 		{edit.Correction{InBlack: 30, InWhite: ptr(220), OutBlack: 10}, func(a, _ edit.ColorMeasurements) bool { return a.Output.High > a.Input.High }},
 		{edit.Correction{Curves: "negative"}, func(a, _ edit.ColorMeasurements) bool {
 			return math.Abs(a.Output.Luma+a.Input.Luma-100) < 2
@@ -314,5 +316,30 @@ func TestRetag(t *testing.T) {
 		if !c.copied && !strings.Contains(strings.Join(out.Notes, " "), "encoded anew") {
 			t.Errorf("%s: %q", c.name, out.Notes)
 		}
+	}
+}
+
+// TestStripDolbyVision: the layer goes, every sample stays, and where there is none it is
+// said.
+func TestStripDolbyVision(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	// Its edit list hides a frame, which a copy cannot.
+	testenv.FFmpeg(t, "-ignore_editlist", "1", "-i", filepath.Join(testenv.Real(t), "sample_edit_list.mp4"), "-map", "0:v:0", "-c", "copy", "-strict", "unofficial", filepath.Join(w.dir, "phone.mp4"))
+	in := cutroom.InPath("phone.mp4")
+	if v := describe(w, "phone.mp4").FirstVideo().Video; v.DolbyVision == 0 {
+		t.Fatalf("no Dolby Vision in %+v", v)
+	}
+	out := must[edit.ColorOutput](w, "edit.color", edit.ColorInput{Input: in, StripDovi: true, Writing: to("plain.mp4")})
+	w.held(out.Verified, "samples", "dolby_vision")
+	if v := out.Probe.FirstVideo().Video; out.Reencoded || encodes(out.Commands) != 0 || v.DolbyVision != 0 || v.HDR != "hlg" || v.BitDepth != 10 {
+		t.Errorf("%+v", v)
+	}
+	units := testenv.Run(t, w.dir, "ffmpeg", "-v", "error", "-nostdin", "-i", "file:plain.mp4", "-map", "0:v:0", "-c", "copy", "-bsf:v", "filter_units=pass_types=62-63", "-f", "rawvideo", "-")
+	if len(units) > 200 { // the parameter sets that are written ahead of them
+		t.Errorf("%d bytes of the layer are left", len(units))
+	}
+	if e := w.fails("edit.color", edit.ColorInput{Input: "plain.mp4", StripDovi: true, Writing: to("again.mp4")}, cutroom.Invalid); !strings.Contains(e.Msg, "no Dolby Vision") {
+		t.Errorf("%v", e)
 	}
 }

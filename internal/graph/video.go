@@ -80,7 +80,8 @@ func (c *compiler) copyPicture(src *Source, v *ffmpeg.Stream) ([]argv.Atom, erro
 		atoms = append(atoms, argv.Words("-bsf:v", strings.Join(bits, ","))...)
 	}
 	x := &proof.Video{Codec: v.CodecName, Frames: v.Frames, Width: v.Video.DisplayWidth, Height: v.Video.DisplayHeight, PixelFormat: v.Video.PixelFormat, First: max(0, v.StartSeconds)}
-	if v.EndSeconds > v.StartSeconds {
+	x.Uneven = v.Video.VFR.Variable
+	if v.EndSeconds > v.StartSeconds && !x.Uneven { // how long the last of uneven frames shows, a muxer guesses
 		x.Length = v.EndSeconds - v.StartSeconds
 	}
 	if t := c.g.Picture.Retag; t != nil {
