@@ -31,7 +31,7 @@ const (
 func (s *session) told(reply *engine.Reply, room int) (text string, pictures []picture) {
 	shown, isShown := reply.Output.(tool.Shown)
 	if isShown {
-		showing := shown.Show(tool.Room{Text: min(shownAnswer, room)})
+		showing := shown.Show(tool.Room{Text: min(shownAnswer, room/2)}) // in characters
 		for _, p := range showing.Pictures[:min(len(showing.Pictures), maxPictures)] {
 			pictures = append(pictures, picture{p.Ref, p.Caption})
 		}
@@ -42,14 +42,7 @@ func (s *session) told(reply *engine.Reply, room int) (text string, pictures []p
 		return doc, pictures
 	}
 	if !isShown {
-		text = doc
-	}
-	most := min(room, shownAnswer)
-	if isShown && room >= shownAnswer {
-		most = len(text) // it keeps to its room by itself, in characters
-	}
-	text, cut := cutTo(text, most)
-	if cut {
+		text, _ = cutTo(doc, min(shownAnswer, room))
 		text += "\n… cut here"
 	}
 	text = s.Redact.Text(text)

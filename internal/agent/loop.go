@@ -28,7 +28,28 @@ func (s *session) loop() (Outcome, error) {
 		if len(waits) > 0 {
 			return s.wait(waits)
 		}
+		if err := s.fruits(); err != nil {
+			return s.stopped(err)
+		}
 	}
+}
+
+// mostFruitless is how many answers in a row may ask for nothing that comes about.
+const mostFruitless = 30
+
+// fruits stops a run whose model asks again and again for what there is not, or fails.
+func (s *session) fruits() error {
+	for i := len(s.talk) - 1; i >= 0 && s.talk[i].Role == provider.RoleTool; i-- {
+		if !s.talk[i].Failed {
+			s.fruitless = 0
+			return nil
+		}
+	}
+	if s.fruitless++; s.fruitless < mostFruitless {
+		return nil
+	}
+	return cutroom.Errorf(cutroom.Limit, "no call of the last %d answers of the model was made and succeeded", mostFruitless).
+		WithHint("see what it asked for (`cutroom agent show %s`), and start a run with other tools, another model or a clearer goal", s.info.ID)
 }
 
 // next are the calls that have to be made now: those which an earlier process left, or of

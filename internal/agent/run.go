@@ -108,8 +108,24 @@ func (x *Run) hold(ctx context.Context) (*run.Writer, error) {
 }
 
 // Abort stops the run, whichever process is at it, and kills what its calls started. It
-// returns when the run has ended; one that has ended before stays as it is.
+// returns when the run has ended, with those that it delegated to; one that has ended before
+// stays as it is.
 func (x *Run) Abort(ctx context.Context) error {
+	if err := x.abort(ctx); err != nil {
+		return err
+	}
+	children, err := x.r.Log.Children(ctx, x.id)
+	for _, c := range children {
+		if c.State == run.Completed || c.State == run.Failed {
+			continue
+		}
+		child := &Run{r: x.r, id: c.ID}
+		err = errors.Join(err, child.Abort(ctx), child.Close(ctx))
+	}
+	return err
+}
+
+func (x *Run) abort(ctx context.Context) error {
 	x.mu.Lock()
 	w := x.w
 	x.mu.Unlock()

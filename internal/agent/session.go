@@ -18,7 +18,7 @@ type session struct {
 	*Runtime
 	ctx     context.Context // ends when the work has to: its cause says why
 	cancel  context.CancelCauseFunc
-	timer   *time.Timer // of the time budget
+	timers  []*time.Timer // of the time budgets
 	w       *run.Writer
 	by      *session // that delegated the run
 	info    run.Info
@@ -43,6 +43,7 @@ type session struct {
 	telling    sync.Mutex      // held while a result is put into the conversation
 	reads      int64           // what a model turned out to read at once, less than it says; 0: nothing is known
 	cut        int             // answers in a row that were cut off by their length
+	fruitless  int             // answers in a row of whose calls none succeeded
 }
 
 // Why work ends, besides what run says.
@@ -68,12 +69,10 @@ func (r *Runtime) session(ctx context.Context, w *run.Writer, by *session) (*ses
 	if by != nil {
 		s.purses = append(s.purses, by.purses...)
 	} else if err := s.inherit(ctx); err != nil {
+		s.end()
 		return nil, err
 	}
-	if most := info.Spec.Settings.Budget.Time; most > 0 {
-		left := time.Duration(most)*time.Microsecond - s.before
-		s.timer = time.AfterFunc(max(left, 0), func() { s.cancel(errTime) })
-	}
+	s.bound(info.Spec.Settings.Budget, s.before)
 	return s, nil
 }
 
@@ -86,14 +85,27 @@ func (s *session) inherit(ctx context.Context) error {
 			return err
 		}
 		s.purses = append(s.purses, run.Purse{RunID: up.ID, Most: up.Spec.Settings.Budget})
+		h, err := s.Runtime.history(ctx, parent)
+		if err != nil {
+			return err
+		}
+		s.bound(up.Spec.Settings.Budget, h.active)
 		parent = up.Spec.Parent
 	}
 	return nil
 }
 
+// bound stops the work when the time of a budget is spent, of which some was before.
+func (s *session) bound(most run.Amounts, before time.Duration) {
+	if most.Time > 0 {
+		left := time.Duration(most.Time)*time.Microsecond - before
+		s.timers = append(s.timers, time.AfterFunc(max(left, 0), func() { s.cancel(errTime) }))
+	}
+}
+
 func (s *session) end() {
-	if s.timer != nil {
-		s.timer.Stop()
+	for _, t := range s.timers {
+		t.Stop()
 	}
 	s.cancel(nil)
 	s.file.close()

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"cutroom"
 	"cutroom/internal/provider"
@@ -150,7 +151,7 @@ func sealOf(seal []byte) []byte { return fmt.Appendf(nil, `%s%x"}`, sealed, seal
 
 // add writes a line.
 func (t *transcript) add(l line) error {
-	text, err := json.Marshal(l)
+	text, err := json.Marshal(l, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Writer masks a text that comes in pieces, wherever it was cut: a line goes on when it
@@ -132,6 +133,9 @@ func (w *Writer) insideWord() bool {
 // where no secret is cut.
 func (w *Writer) passSome() error {
 	cut, before := len(w.buf)-holdTail, len(w.seen)
+	for n := 0; n < utf8.UTFMax && !utf8.RuneStart(w.buf[cut]); n++ { // nor a character
+		cut--
+	}
 	for _, f := range w.r.spans(w.seen + string(w.buf)) {
 		if f.from-before >= cut || f.to-before <= cut {
 			continue

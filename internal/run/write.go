@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"cutroom"
 	"cutroom/internal/store"
@@ -174,7 +175,7 @@ func (w *Writer) append(ctx context.Context, s State, why Reason, bodies []Body)
 	texts := make([]string, len(bodies))
 	within := store.Within
 	for i, b := range bodies {
-		text, err := json.Marshal(b)
+		text, err := json.Marshal(b, jsontext.AllowInvalidUTF8(true)) // what is no text is told as �
 		if err != nil {
 			return err
 		}
