@@ -49,10 +49,12 @@ func (v *env) Call(ctx context.Context, id string, in any) (tool.Reply, error) {
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	r, err := v.k.e.invoke(ctx, Call{Tool: id, Input: raw, Principal: v.k.Principal, Progress: v.k.Progress, Within: v.k.Within}, v.k)
+	r, err := v.k.e.invoke(ctx, Call{Tool: id, Input: raw, Principal: v.k.Principal, Progress: v.k.inTurn(), Within: v.k.Within}, v.k)
 	if err != nil {
 		return tool.Reply{}, err
 	}
+	v.k.mu.Lock() // calls may be made side by side
+	defer v.k.mu.Unlock()
 	for _, origin := range strings.Fields(r.Record.Provenance.NetworkDestination) {
 		v.k.reached(origin)
 	}

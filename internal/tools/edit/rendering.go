@@ -27,7 +27,6 @@ type rendering struct {
 	graph  graph.Graph
 	render *graph.Render
 	text   *captioning
-	heard  bool // the loudness of the written file is measured
 }
 
 // quiet is a stretch of silence.
