@@ -16,7 +16,6 @@ type env struct{ k *call }
 
 func (v *env) Facts() tool.Facts                              { return v.k.facts }
 func (v *env) Run() cutroom.Digest                            { return v.k.name.Invocation }
-func (v *env) Progress(p cutroom.Progress)                    { v.k.progress(p) }
 func (v *env) ReadInput(index int, max int64) ([]byte, error) { return v.k.readInput(index, max) }
 
 func (v *env) Keep(name, mediaType string, at *cutroom.Micros) (cutroom.ArtifactRef, error) {
@@ -41,6 +40,13 @@ func (v *env) Key() string {
 		return string(v.k.name.Invocation)
 	}
 	return key
+}
+
+// Progress reports what the body is doing.
+func (v *env) Progress(p cutroom.Progress) {
+	v.k.mu.Lock()
+	defer v.k.mu.Unlock()
+	v.k.progress(p)
 }
 
 // Call invokes another tool for this call: same principal, same deadline.
