@@ -58,6 +58,8 @@ type Clip struct {
 	Motion *Motion
 	// Fill shows a colour for as long as Hold says, in the form of the source.
 	Fill *Fill
+	// Wave shows its sound in place of its picture ([Heard]).
+	Wave *Wave
 	// Enter is how it takes over from the clip before; nil: as the graph says.
 	Enter *Transition
 }

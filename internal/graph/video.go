@@ -190,6 +190,8 @@ func (c *compiler) partPicture(i int, p part) (string, error) {
 	}
 	tag := fmt.Sprint(i)
 	switch cl := p.clip; {
+	case cl.Wave != nil:
+		return c.wave(cl.Wave, p, c.inputOf(i), tag)
 	case cl.Motion != nil:
 		return c.heldFrame(c.inputOf(i), p, v) + "," + c.moved(cl.Motion, p, v, tag), nil
 	case cl.Hold > 0 || cl.Frozen:
