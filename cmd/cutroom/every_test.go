@@ -112,12 +112,28 @@ func furnish(w *workspace, v reflect.Value, seconds int) {
 		furnish(w, reflect.ValueOf(cutroom.InPath("talk.mp4")), seconds)
 		put(w.t, path, `<fcpxml version="1.10"><resources><format id="r1" frameDuration="1/10s" width="320" height="180"/><asset id="r2" src="./talk.mp4" duration="10s" hasVideo="1" hasAudio="1"/></resources>`+
 			`<project><sequence format="r1"><spine><asset-clip ref="r2" start="1s" duration="2s"/><asset-clip ref="r2" start="5s" duration="1s"/></spine></sequence></project></fcpxml>`)
+	case ".cube":
+		put(w.t, path, "LUT_3D_SIZE 2\n0 0 0\n1 .1 0\n0 .9 0\n1 1 0\n0 0 1\n1 0 1\n0 1 .8\n1 1 1\n")
 	case ".mp3", ".wav", ".m4a", ".flac":
 		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds*2/3), path)
 	default:
-		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=d=%d:s=320x180:r=10", seconds), "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds),
-			"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", path)
+		args := []string{"-f", "lavfi", "-i", fmt.Sprintf("testsrc2=d=%d:s=320x180:r=10", seconds), "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds), "-c:a", "aac"}
+		testenv.FFmpeg(w.t, append(append(args, pictured(string(p))...), path)...)
 	}
+}
+
+// pictured are the options that make of a picture what a file of that name is taken for.
+func pictured(name string) []string {
+	h264 := []string{"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"}
+	switch name {
+	case "phone.mov": // high dynamic range
+		return []string{"-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=none", "-pix_fmt", "yuv420p10le", "-color_primaries", "bt2020", "-color_trc", "arib-std-b67", "-colorspace", "bt2020nc"}
+	case "tape.mov": // of fields
+		return append(h264, "-vf", "tinterlace=mode=interleave_top,setfield=tff", "-flags", "+ilme+ildct", "-x264-params", "tff=1")
+	case "screen.mp4": // with text
+		return append(h264, "-vf", "drawbox=x=0:y=60:w=320:h=60:color=black:t=fill,drawtext=fontfile=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:text='mail@example.com':fontsize=26:fontcolor=white:x=20:y=78")
+	}
+	return h264
 }
 
 func put(t testing.TB, path, text string) {

@@ -21,7 +21,7 @@ var Crop = tool.Add(Family, tool.Spec[CropInput, CropOutput]{
 	Timeout:     1800 * time.Second,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
 	CheckWith:   []string{"measure.probe", "review.look"},
-	Examples:    []CropInput{{Picturing: Picturing{Input: "screen.mp4"}, X: 100, Y: 40, Width: 640, Height: 360}},
+	Examples:    []CropInput{{Picturing: Picturing{Input: "screen.mp4"}, X: 20, Y: 10, Width: 240, Height: 160}},
 	Names:       func(in CropInput) CropInput { in.Output = orNamed(in.Output, in.Input, "crop", ""); return in },
 	Plan:        planCrop,
 	Interpret:   answerCrop,

@@ -27,8 +27,8 @@ var Redact = tool.Add(Family, tool.Spec[RedactInput, RedactOutput]{
 	CheckWith: []string{"review.look", "measure.probe"},
 	Examples: []RedactInput{
 		{Picturing: Picturing{Input: "street.mp4"}, X: 120, Y: 80, Width: 160, Height: 60},
-		{Picturing: Picturing{Input: "screen.mp4"}, Find: []string{"text"}, Match: []string{"@example.com"}, Mode: "fill"},
-		{Picturing: Picturing{Input: "street.mp4"}, Find: []string{"person", "car"}, Mode: "blur"},
+		{Picturing: Picturing{Input: "screen.mp4"}, Find: []string{"text"}, Match: []string{"@example.com"}, Mode: "fill", Interval: 2 * cutroom.Second},
+		{Picturing: Picturing{Input: "street.mp4"}, X: 10, Y: 20, Width: 80, Height: 40, Find: []string{"person", "car"}, Mode: "blur", Interval: 2 * cutroom.Second},
 	},
 	Names:     func(in RedactInput) RedactInput { in.Output = orNamed(in.Output, in.Input, "redacted", ""); return in },
 	Plan:      planRedact,
