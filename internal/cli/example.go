@@ -38,7 +38,7 @@ func (b *binding) commandLine(raw []byte) []string {
 		for _, v := range valuesAt(doc, f.param) {
 			text := strings.Join(wordsOf(f.param, v), " ")
 			switch {
-			case text == f.param.Default:
+			case text == f.param.Default && text != "": // an empty text that is there says something: a tag is taken away
 			case f.param.Kind == tool.ParamBool:
 				words = append(words, "--"+f.param.Flag)
 			default:
