@@ -92,6 +92,11 @@ func (m *money) Set(text string) error {
 func (m *money) String() string { return "" }
 func (m *money) Type() string   { return "amount" }
 
+// micros is d in microseconds, rounded up: a bound that is short is no missing one.
+func (d duration) micros() cutroom.Micros {
+	return cutroom.Micros((time.Duration(d) + time.Microsecond - 1).Microseconds())
+}
+
 func (a *App) agentRunCommand() *cobra.Command {
 	var f agentFlags
 	cmd := &cobra.Command{
@@ -140,7 +145,7 @@ func (f agentFlags) spec(a *App, i *setup.Installation, files []string) (agent.S
 			SubagentsEnabled: f.subagents, Width: f.width, OnApproval: f.onApproval,
 			Budget: run.Amounts{
 				Steps: int64(f.steps), Tokens: int64(f.tokens), Bytes: int64(f.bytes), Cost: int64(f.cost),
-				Time: cutroom.Micros(time.Duration(f.time).Microseconds()),
+				Time: f.time.micros(),
 			},
 		},
 	}

@@ -229,3 +229,17 @@ func TestLiveLine(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// TestShortTime: a bound on time that is shorter than what is counted is still a bound.
+func TestShortTime(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]cutroom.Micros{"1ns": 1, "1500ns": 2, "1us": 1, "10m": 600_000_000} {
+		var d duration
+		if err := d.Set(text); err != nil || d.micros() != want {
+			t.Errorf("%s: %d, %v", text, int64(d.micros()), err)
+		}
+	}
+	if duration(0).micros() != 0 {
+		t.Error("no bound became one")
+	}
+}
