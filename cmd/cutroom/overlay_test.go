@@ -47,8 +47,8 @@ func (w *workspace) overlaid(in edit.OverlayInput) *edit.OverlayOutput {
 // plain makes a video of one colour.
 func (w *workspace) plain(name, colour string, width, height int, seconds float64, more ...string) cutroom.InPath {
 	w.t.Helper()
-	args := []string{"-f", "lavfi", "-i", fmt.Sprintf("color=%s:s=%dx%d:r=25:d=%g,format=gbrp,scale=out_color_matrix=bt709:out_range=limited,format=yuv420p,setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709:range=tv", colour, width, height, seconds), "-c:v", "libx264", "-preset", "ultrafast", "-qp", "4"}
-	testenv.FFmpeg(w.t, append(append(args, more...), filepath.Join(w.dir, name))...)
+	args := []string{"-f", "lavfi", "-i", fmt.Sprintf("color=%s:s=%dx%d:r=25:d=%g,format=gbrp,scale=out_color_matrix=bt709:out_range=limited,format=yuv420p,setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709:range=tv", colour, width, height, seconds)}
+	testenv.FFmpeg(w.t, append(append(args, more...), "-c:v", "libx264", "-preset", "ultrafast", "-qp", "4", "-color_range", "tv", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", filepath.Join(w.dir, name))...)
 	return cutroom.InPath(name)
 }
 

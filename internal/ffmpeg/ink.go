@@ -28,10 +28,13 @@ type InkOptions struct {
 	Samples            []InkAt
 	// Colors compares hue, too, and counts inside of a place what differs by Least code
 	// values; otherwise brightness alone is compared, and counts as it does outside.
-	Colors    bool
-	Least     int
-	Stage     string // what is being done, in words; default that of captions
-	Abilities *Abilities
+	Colors bool
+	// SourceLook and MadeLook are filters that bring the upright pictures to what is
+	// compared, before they are scaled to Width×Height.
+	SourceLook, MadeLook []string
+	Least                int
+	Stage                string // what is being done, in words; default that of captions
+	Abilities            *Abilities
 }
 
 // Ink is what was measured at one moment: pixels, of the picture scaled for measuring,
@@ -73,7 +76,8 @@ func NewInk(o InkOptions) (argv.Command, error) {
 			stream *Stream
 			at     cutroom.Micros
 			label  string
-		}{{o.Source, o.SourceDoc, src, s.From, "s"}, {o.Made, o.MadeDoc, made, s.At, "m"}} {
+			look   []string
+		}{{o.Source, o.SourceDoc, src, s.From, "s", o.SourceLook}, {o.Made, o.MadeDoc, made, s.At, "m", o.MadeLook}} {
 			dec, err := f.stream.decoder(o.Abilities)
 			if err != nil {
 				return argv.Command{}, err
@@ -88,6 +92,7 @@ func NewInk(o InkOptions) (argv.Command, error) {
 			from := TicksOf(f.at+f.doc.ZeroSeconds, f.stream.TimeBase)
 			chain := []string{fmt.Sprintf("[%d:%d]trim=start_pts=%d,trim=end_frame=1,setpts=0", 2*i+k, f.stream.Index, from)}
 			chain = append(chain, f.stream.Video.turns()...)
+			chain = append(chain, f.look...)
 			chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=area,setsar=1,format=%s[%s%d]", w, h, o.form(), f.label, i))
 			chains = append(chains, strings.Join(chain, ","))
 		}

@@ -261,3 +261,20 @@ func (c *compiler) checkLayers() error {
 	}
 	return nil
 }
+
+// Contained is the part of a box that a picture of w×h takes in it, as a layer with bars.
+func Contained(w, h int, b Box) Box {
+	iw, ih := contain(w, h, b.Width, b.Height, 2)
+	return Box{X: b.X + (b.Width-iw)/2&^1, Y: b.Y + (b.Height-ih)/2&^1, Width: iw, Height: ih}
+}
+
+// Framed is the chain that brings a picture of w×h into a box as a layer of that fit is;
+// with bars it is stretched into the part between them.
+func Framed(f Fit, w, h, bw, bh int) []string {
+	switch f {
+	case Cover:
+		cw, ch := cover(w, h, bw, bh, 1)
+		return []string{fmt.Sprintf("scale=%d:%d:flags=bicubic", cw, ch), fmt.Sprintf("crop=%d:%d:%d:%d:exact=1", bw, bh, (cw-bw)/2, (ch-bh)/2)}
+	}
+	return []string{fmt.Sprintf("scale=%d:%d:flags=bicubic", bw, bh)}
+}

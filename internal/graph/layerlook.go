@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"cutroom"
@@ -73,26 +74,40 @@ func (c *compiler) layerTime(l *Layer, v *ffmpeg.Stream) []string {
 	return []string{fmt.Sprintf("trim=start_pts=%d", from), fmt.Sprintf("setpts=PTS-%d", from)}
 }
 
-// layerShift moves a layer to its place in the edit, and gives it the time base of the
-// picture, so that laying it on moves no frame of that.
+// layerShift moves a layer to its place in the edit, and ends it with the picture, which
+// otherwise would go on with its last frame. It keeps its own time base: of two frames
+// that are due, the later one shows.
 func (c *compiler) layerShift(l *Layer, v *ffmpeg.Stream) []string {
-	if v.Video.StillImage && l.FadeIn == 0 && l.FadeOut == 0 {
-		return []string{"settb=" + c.tick().String()} // one picture, from the beginning on
+	tick := v.TimeBase
+	if v.Video.StillImage {
+		if l.FadeIn == 0 && l.FadeOut == 0 {
+			return nil // one picture, from the beginning on
+		}
+		tick = c.stillRate().Inverse()
 	}
-	chain := []string{"settb=" + c.tick().String()}
+	var chain []string
 	if l.Start > 0 {
 		chain = append(chain, fmt.Sprintf("setpts='PTS+%d/1000000/TB'", int64(l.Start)))
 	}
-	// What is laid on must not outlast the picture: it would go on with its last frame.
-	return append(chain, fmt.Sprintf("trim=end_pts=%d", c.lastTick()+1))
+	last := new(big.Rat).Mul(rat(c.tick()), new(big.Rat).SetInt64(c.lastTick()))
+	last.Quo(last, rat(tick))
+	end := new(big.Int).Quo(last.Num(), last.Denom())
+	return append(chain, fmt.Sprintf("trim=end_pts=%d", end.Int64()+1))
+}
+
+func rat(r ffmpeg.Rational) *big.Rat { return big.NewRat(r.Num, r.Den) }
+
+// stillRate is the rate at which a still picture moves that fades.
+func (c *compiler) stillRate() ffmpeg.Rational {
+	if c.rate.Known() {
+		return c.rate
+	}
+	return nominal(c.g.Sources[c.g.Clips[0].Source].Media.FirstVideo().Video.FrameRate, true)
 }
 
 // repeated makes a still picture one that moves, so that it can fade.
 func (c *compiler) repeated(l *Layer) []string {
-	rate := c.rate
-	if !rate.Known() {
-		rate = nominal(c.g.Sources[c.g.Clips[0].Source].Media.FirstVideo().Video.FrameRate, true)
-	}
+	rate := c.stillRate()
 	length := c.line.time(c.line.total) - l.Start
 	if l.End > 0 {
 		length = min(length, l.End-l.Start)

@@ -13,6 +13,7 @@ import (
 // depends on that order.
 type Work struct {
 	Replace    *Bed // in place of the source's sound
+	Hush       *Hush
 	Gate       *Gate
 	Denoise    float64 // dB of reduction; 0: none
 	Voice      string  // light, medium, strong
@@ -36,9 +37,14 @@ type Bed struct {
 	Loop    bool    // begins again when it ends before the edit does
 	FadeOut cutroom.Micros
 	Offset  cutroom.Micros // where it begins in the edit; negative: its beginning is cut off
+	From    cutroom.Micros // how much of its beginning is left out
+	Span    cutroom.Micros // how long it is heard; 0: to its end
 	// Speed is how fast its clock runs ([ClockRatio]): it is resampled by that. Zero is 1.
 	Speed ffmpeg.Rational
 }
+
+// Hush is a time of the edit in which the track is not heard.
+type Hush struct{ Start, End cutroom.Micros }
 
 // Gate lets through what is louder than its threshold.
 type Gate struct {

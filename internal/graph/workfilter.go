@@ -65,6 +65,7 @@ func (w *Work) chain(t strip, from bedding) (graph string, after strip, err erro
 		return "", t, cutroom.Errorf(cutroom.Invalid, "stereo_widen needs stereo, and the sound has %d channel(s)", after.Channels).
 			WithHint("ask for stereo as well, or leave stereo_widen out")
 	}
+	b.hush(w.Hush)
 	b.then(w.Gate.filter(), denoise(w.Denoise, t.Rate), voice(w.Voice, t.Rate), w.Compressor.filter(), gain(w.Gain), mixdown(t.Layout, t.Channels, w.Layout))
 	b.t.Layout, b.t.Channels = after.Layout, after.Channels
 	if err := b.mix(w, from); err != nil {
@@ -119,6 +120,35 @@ func (b *workBuilder) then(filters ...string) {
 	b.cur = next
 }
 
+// ramp is how long sound takes to go and come, so that it does not click.
+const ramp = cutroom.Second / 100
+
+// hush takes the sound away for a time: what comes before it and what comes behind it are
+// faded on their own, to the sample.
+func (b *workBuilder) hush(h *Hush) {
+	if h == nil || b.cur == "" {
+		return
+	}
+	before, behind := h.Start > 0, h.End < b.t.Length
+	out := fmt.Sprintf("afade=t=out:ss=%d:ns=%d", b.samples(max(0, h.Start-ramp)), max(1, b.samples(min(ramp, h.Start))))
+	in := fmt.Sprintf("afade=t=in:ss=%d:ns=%d", b.samples(h.End), b.samples(ramp))
+	switch {
+	case before && behind:
+		p, q, r, s, next := b.link(), b.link(), b.link(), b.link(), b.link()
+		b.add("[%s]asplit[%s][%s]", b.cur, p, q)
+		b.add("[%s]%s[%s]", p, out, r)
+		b.add("[%s]%s[%s]", q, in, s)
+		b.add("[%s][%s]amix=inputs=2:duration=first:normalize=0[%s]", r, s, next)
+		b.cur = next
+	case before:
+		b.then(out)
+	case behind:
+		b.then(in)
+	default:
+		b.then("volume=0")
+	}
+}
+
 // samples is a time in samples of the track.
 func (b *workBuilder) samples(m cutroom.Micros) int64 {
 	return int64(math.Round(seconds(m) * float64(b.t.Rate)))
@@ -142,6 +172,20 @@ func (b *workBuilder) bed(bed *Bed, from bedInput) (string, error) {
 	f = append(f, "aformat=sample_fmts=fltp:sample_rates="+strconv.Itoa(b.t.Rate)+":channel_layouts="+b.t.layoutName()+clock(bed.Speed, b.t.Rate), "asetpts=N/SR/TB")
 	if bed.Speed.Known() {
 		long = stretched(long, bed.Speed)
+	}
+	if bed.From > 0 || bed.Span > 0 {
+		cut := fmt.Sprintf("atrim=start_sample=%d", b.samples(bed.From))
+		long = max(0, long-bed.From)
+		if bed.Span > 0 {
+			cut += fmt.Sprintf(":end_sample=%d", b.samples(bed.From+bed.Span))
+			if long == 0 || bed.Span < long {
+				long = bed.Span
+			}
+		}
+		f = append(f, cut, "asetpts=N/SR/TB")
+		if long > 2*ramp {
+			f = append(f, fmt.Sprintf("afade=t=in:ss=0:ns=%d,afade=t=out:ss=%d:ns=%d", b.samples(ramp), b.samples(long-ramp), b.samples(ramp)))
+		}
 	}
 	if bed.Offset < 0 {
 		f = append(f, fmt.Sprintf("atrim=start_sample=%d", b.samples(-bed.Offset)), "asetpts=N/SR/TB")

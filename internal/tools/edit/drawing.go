@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cutroom"
@@ -31,6 +32,8 @@ type drawing struct {
 	files   []argv.File
 	sound   *graph.Sound
 	marks   []mark
+	matches []match
+	whole   *graph.Graph // in place of one that shows the video from its beginning to its end
 	made    *tool.Made
 
 	render *graph.Render
@@ -44,6 +47,7 @@ type mark struct {
 	start, end      cutroom.Micros
 	fadeIn, fadeOut cutroom.Micros
 	opacity         float64
+	unlike          bool // what is shown is compared with where it comes from, not with what it covers
 	any             bool // it may be seen through everywhere at times, as a keyed video
 }
 
@@ -80,6 +84,12 @@ func newDrawing(f tool.Facts, input cutroom.InPath, output cutroom.OutPath, enc 
 
 // graph is the edit.
 func (d *drawing) graph() graph.Graph {
+	if d.whole != nil {
+		g, p := *d.whole, *d.whole.Picture
+		p.Layers = d.layers
+		g.Sources, g.Picture, g.Sound, g.Target = append(slices.Clone(g.Sources), d.sources...), &p, d.sound, d.target
+		return g
+	}
 	return graph.Graph{
 		Sources: append([]graph.Source{d.file.AsSource()}, d.sources...), Clips: []graph.Clip{{}},
 		Picture: &graph.Picture{Layers: d.layers},
@@ -182,7 +192,7 @@ func (d *drawing) plan(state any) (tool.Plan, error) {
 	}
 	p, err := tool.Follow(d.render, state, func(tool.Results) (tool.Plan, error) { return d.look(state) })
 	p.Files = d.files
-	if err == nil {
+	if err == nil && d.file.Media != nil {
 		p.Later = append(p.Later, d.lookCommand())
 	}
 	return p, err
@@ -196,17 +206,25 @@ func (d *drawing) look(state any) (tool.Plan, error) {
 	if err != nil {
 		return tool.Plan{State: state}, err
 	}
-	d.glances(res)
+	if d.file.Media != nil {
+		d.glances(res)
+	}
+	if len(d.looked) == 0 {
+		return d.compare(state, res)
+	}
 	cmd, err := ffmpeg.NewInk(d.inkOptions(res))
-	if err != nil || len(d.looked) == 0 {
-		return tool.Plan{State: state}, err
+	if err != nil {
+		return tool.Plan{}, err
 	}
 	return tool.Plan{State: state, Steps: []argv.Command{cmd}, Then: func(r tool.Results) (tool.Plan, error) {
 		step, _ := r.Step(cmd.Step)
 		if len(step.Values) > 0 {
 			d.inked, _ = step.Values[0].([]ffmpeg.Ink)
 		}
-		return tool.Plan{State: state}, d.judge(res)
+		if err := d.judge(res); err != nil {
+			return tool.Plan{State: state}, err
+		}
+		return d.compare(state, res)
 	}}, nil
 }
 
@@ -228,6 +246,9 @@ func (d *drawing) glances(res graph.Result) {
 		n = 1
 	}
 	for i, m := range d.marks[:min(len(d.marks), 8)] {
+		if m.unlike {
+			continue
+		}
 		a, b := m.start+m.fadeIn, m.end-m.fadeOut
 		if b <= a {
 			a, b = (a+b)/2, (a+b)/2+2
@@ -323,6 +344,9 @@ func (d *drawing) judge(res graph.Result) error {
 	}
 	rows := []cutroom.Verified{}
 	for i, m := range d.marks[:min(len(d.marks), 8)] {
+		if m.unlike {
+			continue
+		}
 		want := looks[i]
 		if m.any {
 			want = min(1, want)
