@@ -130,6 +130,8 @@ func pictured(name string) []string {
 		return []string{"-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=none", "-pix_fmt", "yuv420p10le", "-color_primaries", "bt2020", "-color_trc", "arib-std-b67", "-colorspace", "bt2020nc"}
 	case "tape.mov": // of fields
 		return append(h264, "-vf", "tinterlace=mode=interleave_top,setfield=tff", "-flags", "+ilme+ildct", "-x264-params", "tff=1")
+	case "walk.mp4": // shaken
+		return append(h264, "-vf", "trim=end_frame=1,loop=loop=39:size=1:start=0,setpts=N/10/TB,crop=280:156:20+14*sin(n*1.9):12+9*cos(n*2.3),scale=320:180")
 	case "screen.mp4": // with text
 		return append(h264, "-vf", "drawbox=x=0:y=60:w=320:h=60:color=black:t=fill,drawtext=fontfile=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:text='mail@example.com':fontsize=26:fontcolor=white:x=20:y=78")
 	}
