@@ -9,7 +9,7 @@ LDFLAGS := -s -w $(if $(VERSION),-X cutroom.Version=$(VERSION))
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install programs and models, build, pin the toolchain
@@ -54,6 +54,15 @@ bench: ## measure side by side with the plain programs; writes bench/results
 attest: ## drive the pinned hosts for real; writes docs/reference/hosts.md
 	scripts/setup.sh --test
 	go run ./attest
+
+.PHONY: eval
+eval: ## ask a model about the contract: ENDPOINT=http://…/v1 MODEL=name
+	go run ./evals/contract -endpoint "$(ENDPOINT)" -model "$(MODEL)"
+
+.PHONY: release-check
+release-check: build ## pack, install into an empty prefix, try both copies; publishes nothing
+	go test ./evals/...
+	scripts/release-check.sh
 
 .PHONY: generate
 generate: ## renew what is made from the registry of tools

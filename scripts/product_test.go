@@ -61,6 +61,8 @@ func TestAddATool(t *testing.T) {
 		t.Errorf("contract of the new tool: %s", text)
 	}
 
+	follows(t, tree, "media.length", "Use video.probe for everything else.")
+
 	inTree(t, tree, "bin/cutroom", "setup")
 	var answer struct {
 		Status  string
@@ -70,6 +72,84 @@ func TestAddATool(t *testing.T) {
 	if err := json.Unmarshal(text, &answer); err != nil || answer.Status != "completed" || answer.Seconds != 26 {
 		t.Errorf("the new tool answers (%v): %s", err, text)
 	}
+	if testenv.Soak() {
+		changed(t, tree, file)
+	}
+}
+
+// changed edits one tool's file and removes another's: everything that is made of them
+// follows.
+func changed(t *testing.T, tree, file string) {
+	t.Helper()
+	const before, after = "Use video.probe for everything else.", "Everything else is in video.probe, whatever was changed."
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(strings.Replace(string(text), before, after, 1), `json:"seconds"`, `json:"lasts"`, 1)
+	if err := os.WriteFile(file, []byte(edited), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	removed := filepath.Join(tree, "internal", "tools", "audit", "query.go")
+	if err := os.Rename(removed, filepath.Join(tree, "query.go.txt")); err != nil {
+		t.Fatal(err)
+	}
+	inTree(t, tree, "go", "build", "-o", "bin/cutroom", "./cmd/cutroom")
+	inTree(t, tree, "go", "generate", "./internal/docgen")
+	follows(t, tree, "media.length", after)
+	contract := inTree(t, tree, "bin/cutroom", "contract", "--static")
+	if bytes.Contains(contract, []byte(before)) || !bytes.Contains(contract, []byte(`"lasts":{`)) {
+		t.Error("the contract keeps what was edited")
+	}
+	for what, text := range map[string][]byte{
+		"contract": contract, "tools/list": listOfTools(t, tree), "completion": inTree(t, tree, "bin/cutroom", "__complete", "tool", "show", "a"),
+		"docs": inTree(t, tree, "bin/cutroom", "tool", "list"),
+	} {
+		if bytes.Contains(text, []byte("audit.query")) || bytes.Contains(text, []byte("audit_query")) {
+			t.Errorf("%s: the tool that was removed is still there", what)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(tree, "docs", "reference", "tools", "audit.query.md")); !os.IsNotExist(err) {
+		t.Errorf("the page of the removed tool: %v", err)
+	}
+}
+
+// follows checks that what is made of a tool's file says what the file says.
+func follows(t *testing.T, tree, id, sentence string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(tree, "docs", "reference", "tools", id+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string][]byte{
+		"contract": inTree(t, tree, "bin/cutroom", "contract", "--static", "--tool", id), "tools/list": listOfTools(t, tree), "page": page,
+	} {
+		if !bytes.Contains(text, []byte(sentence)) {
+			t.Errorf("%s does not say %q", what, sentence)
+		}
+	}
+	if words := inTree(t, tree, "bin/cutroom", "__complete", "tool", "show", id[:len(id)-2]); !bytes.Contains(words, []byte(id+"\t")) {
+		t.Errorf("completion: %s", words)
+	}
+}
+
+// listOfTools is what a host of the copy gets.
+func listOfTools(t *testing.T, tree string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(tree, "bin", "cutroom"), "mcp", "--toolsets", "all")
+	cmd.Dir = tree
+	cmd.Env = append(os.Environ(), "CUTROOM_HOME="+filepath.Join(tree, "bin", "host"))
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`)
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil || !bytes.Contains(out, []byte(`"inputSchema"`)) {
+		t.Fatalf("tools/list: %v\n%s\n%.500s", err, complaints.Bytes(), out)
+	}
+	return out
 }
 
 // TestDemo runs what `make demo` ends with, in a copy of the repository with a state

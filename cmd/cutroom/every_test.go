@@ -175,6 +175,16 @@ func TestDryRunsStartNothing(t *testing.T) {
 	w.Engine.Runner = r
 	for _, tl := range works(w) {
 		for _, example := range tl.Examples {
+			if tl.Actual {
+				raw, err := tool.Encode(example)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := w.Engine.Invoke(t.Context(), engine.Call{Tool: tl.Name, Input: raw, Principal: cutroom.Operator, DryRun: true}); err == nil || !strings.Contains(err.Error(), "no dry run") {
+					t.Errorf("%s: its dry run answers %v", tl.Name, err)
+				}
+				continue
+			}
 			furnish(w, reflect.ValueOf(example), lasting)
 			before := tree(t, w.dir)
 			raw, err := tool.Encode(example)

@@ -120,6 +120,9 @@ func (k *call) decode() error {
 	}
 	k.in = k.tool.Named(in)
 	k.DryRun = k.DryRun || k.intent().DryRun
+	if k.DryRun && k.tool.Actual {
+		return cutroom.Errorf(cutroom.Invalid, "%s has no dry run: its steps run to be judged", k.tool.Name).WithHint("leave the dry run out")
+	}
 	if b, ok := in.(tool.Bounded); ok {
 		k.bounds = b.Bounds()
 	}

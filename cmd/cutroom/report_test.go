@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/base64"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"cutroom"
+	"cutroom/internal/testenv"
+	"cutroom/internal/tool"
+	"cutroom/internal/tools/review"
+)
+
+// TestReport: one page that opens without a network, holds its pictures, and shows what
+// files and people wrote as text.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	testenv.Needs(t, "chromium")
+	w := open(t, "")
+	clip := func(name, picture string) {
+		testenv.FFmpeg(t, "-f", "lavfi", "-i", picture+"=s=320x180:r=10,trim=duration=2", "-f", "lavfi", "-i", "sine=d=2", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", filepath.Join(w.dir, name))
+	}
+	const odd = `after <img src=x onerror=alert(1)>.mp4`
+	clip("before.mp4", "testsrc2")
+	clip(odd, "mandelbrot")
+	const words = `100% it's: {ok} "</pre><script>alert(1)</script> 😀 שלום مرحبا`
+	out := must[review.ReportOutput](w, "review.report", review.ReportInput{
+		Input: odd, Before: "before.mp4", Platform: "youtube", Title: words, Notes: words, Commands: []string{words}, Writing: tool.Writing{Output: "report.html"},
+	})
+	page, err := os.ReadFile(filepath.Join(w.dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	if strings.Contains(text, "<script") || strings.Contains(text, "<img src=x") || regexp.MustCompile(`(?i)(src|href|url)\s*[=(]\s*["']?(https?:|//|file:)`).MatchString(text) || strings.Contains(text, w.dir) {
+		t.Error("the page has markup of others, an address or a path of this machine")
+	}
+	if n := strings.Count(text, `src="data:image/`); n != 3 {
+		t.Errorf("%d pictures, not two sheets and the sound", n)
+	}
+	for _, m := range regexp.MustCompile(`base64,([A-Za-z0-9+/=]+)"`).FindAllStringSubmatch(text, -1) {
+		if raw, err := base64.StdEncoding.DecodeString(m[1]); err != nil || len(raw) < 1000 {
+			t.Errorf("a picture of %d bytes, %v", len(raw), err)
+		}
+	}
+	for _, want := range []string{"Before", "After", "prefers-color-scheme:dark", "default-src &#39;none&#39;", "default-src 'none'", "SHA-256", "100% it", "😀", "שלום", "مرحبا"} {
+		if !strings.Contains(text, want) && want != "default-src &#39;none&#39;" {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if len(out.Checks) == 0 || out.Ready != (out.Failures == 0) {
+		t.Errorf("checks: %+v", out.Checks)
+	}
+	light, dark := shot(t, w.dir, "report.html", false), shot(t, w.dir, "report.html", true)
+	if light[0] < 240 || dark[0] > 60 {
+		t.Errorf("the background is %d in light and %d in dark", light[0], dark[0])
+	}
+	if light[1] < 2000 || dark[1] < 2000 {
+		t.Errorf("%d and %d colours: the pictures are not shown", light[1], dark[1])
+	}
+}
+
+// shot is what Chromium shows of a page: how bright its corner is, and how many colours.
+func shot(t *testing.T, dir, page string, dark bool) [2]int {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "shot.png")
+	args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(), "--window-size=1000,1400", "--screenshot=" + file}
+	if dark {
+		args = append(args, "--blink-settings=preferredColorScheme=0")
+	} else {
+		args = append(args, "--blink-settings=preferredColorScheme=1")
+	}
+	if out, err := exec.CommandContext(t.Context(), "chromium", append(args, "file://"+filepath.Join(dir, page))...).CombinedOutput(); err != nil {
+		t.Fatalf("chromium: %v\n%s", err, out)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	colours := map[[3]uint32]bool{}
+	for y := range m.Bounds().Dy() {
+		for x := range m.Bounds().Dx() {
+			r, g, b, _ := m.At(x, y).RGBA()
+			colours[[3]uint32{r >> 8, g >> 8, b >> 8}] = true
+		}
+	}
+	r, _, _, _ := m.At(4, 4).RGBA()
+	return [2]int{int(r >> 8), len(colours)}
+}
+
+// TestVerifyRunsTheTools: its steps really run, what fails is named, and the table is
+// written.
+func TestVerifyRunsTheTools(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=d=3:s=320x180:r=10", "-f", "lavfi", "-i", "sine=d=3", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", filepath.Join(w.dir, "clip.mp4"))
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "sine=d=1", filepath.Join(w.dir, "tone.wav"))
+	out := must[review.VerifyOutput](w, "review.verify", review.VerifyInput{
+		Inputs: []cutroom.InPath{"clip.mp4", "tone.wav"}, Out: "verified", Quick: true, Seconds: 2 * cutroom.Second, Output: "verify.md",
+	})
+	if out.Failures != 0 || len(out.Files) != 2 || len(out.Files[0].Steps) != 6 || len(out.Files[1].Steps) != 3 {
+		t.Errorf("%d of %d failed: %+v", out.Failures, out.Total, out.Files)
+	}
+	made, err := filepath.Glob(filepath.Join(w.dir, "verified", "*"))
+	if err != nil || len(made) < 7 {
+		t.Errorf("the steps wrote %v", made)
+	}
+	table, err := os.ReadFile(filepath.Join(w.dir, "verify.md"))
+	if err != nil || strings.Count(string(table), "| PASS |") != out.Total {
+		t.Errorf("%v: %s", err, table)
+	}
+}
