@@ -37,7 +37,9 @@ type side struct {
 func sideOf(what string, f tool.Input) side {
 	d := f.Media
 	s := side{What: what, Name: f.Text, Digest: f.Digest}
-	add := func(name, format string, args ...any) { s.Facts = append(s.Facts, [2]string{name, fmt.Sprintf(format, args...)}) }
+	add := func(name, format string, args ...any) {
+		s.Facts = append(s.Facts, [2]string{name, fmt.Sprintf(format, args...)})
+	}
 	add("Length", "%s s", d.DurationSeconds)
 	add("Size", "%.2f MB", float64(f.Size)/1e6)
 	if v := d.FirstVideo(); v != nil {
