@@ -19,6 +19,7 @@ var Crop = tool.Add(Family, tool.Spec[CropInput, CropOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Timeout:     1800 * time.Second,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
 	CheckWith:   []string{"measure.probe", "review.look"},
 	Examples:    []CropInput{{Picturing: Picturing{Input: "screen.mp4"}, X: 20, Y: 10, Width: 240, Height: 160}},

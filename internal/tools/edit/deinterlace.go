@@ -21,6 +21,7 @@ var Deinterlace = tool.Add(Family, tool.Spec[DeinterlaceInput, DeinterlaceOutput
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Timeout:     3600 * time.Second,
+	Video:       true,
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"idet"}, Optional: []tool.Optional{
 		{Filter: "bwdif", When: "method bwdif, which is the default"}, {Filter: "yadif", When: "method yadif"},
 	}},

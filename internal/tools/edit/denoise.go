@@ -20,6 +20,7 @@ var Denoise = tool.Add(Family, tool.Spec[DenoiseInput, DenoiseOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Timeout:     3600 * time.Second,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"hqdn3d"}},
 	CheckWith:   []string{"measure.probe", "review.look"},
 	Examples:    []DenoiseInput{{Picturing: Picturing{Input: "night.mp4"}, Strength: "strong"}},

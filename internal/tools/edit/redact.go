@@ -19,6 +19,7 @@ var Redact = tool.Add(Family, tool.Spec[RedactInput, RedactOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Timeout:     7200 * time.Second,
+	Video:       true,
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
 		{Program: "ocr", When: "find text; without it it is not checked whether words can still be read"},
 		{Program: object.Program, When: "find objects"},

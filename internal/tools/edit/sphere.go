@@ -20,6 +20,7 @@ var Sphere = tool.Add(Family, tool.Spec[SphereInput, SphereOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Timeout:     3600 * time.Second,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"v360"}},
 	CheckWith:   []string{"measure.probe", "review.look"},
 	Examples:    []SphereInput{{Picturing: Picturing{Input: "sphere.mp4"}, Yaw: 90, Across: 100}},

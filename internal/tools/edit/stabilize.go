@@ -21,6 +21,7 @@ var Stabilize = tool.Add(Family, tool.Spec[StabilizeInput, StabilizeOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Timeout:     7200 * time.Second,
+	Video:       true,
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
 		{Filter: "vidstabdetect", When: "always: a build of ffmpeg without libvidstab cannot steady anything"},
 		{Filter: "vidstabtransform", When: "as vidstabdetect"},

@@ -20,6 +20,7 @@ var Straighten = tool.Add(Family, tool.Spec[StraightenInput, StraightenOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Timeout:     1800 * time.Second,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Filters: []string{"rotate"}},
 	CheckWith:   []string{"measure.probe", "review.look"},
 	Examples:    []StraightenInput{{Picturing: Picturing{Input: "sea.mp4"}, Degrees: -2.5}},

@@ -19,6 +19,7 @@ var Cropdetect = tool.Add(Family, tool.Spec[CropdetectInput, CropdetectOutput]{
 	Exact:       tool.BitExact,
 	Revision:    1,
 	Timeout:     600 * time.Second,
+	Video:       true,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
 	CheckWith:   []string{"review.look"},
 	Examples:    []CropdetectInput{{Input: "film.mp4"}, {Input: "talk.mp4", Motion: true}},
