@@ -23,7 +23,8 @@ var Redact = tool.Add(Family, tool.Spec[RedactInput, RedactOutput]{
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
 		{Program: "ocr", When: "find text; without it it is not checked whether words can still be read"},
 		{Program: object.Program, When: "find objects"},
-		{Filter: "boxblur", When: "mode blur"}, {Filter: "lutyuv", When: "mode fill"},
+		{Filter: "boxblur", When: "mode blur"},
+		{Filter: "lutyuv", When: "mode fill"},
 	}},
 	CheckWith: []string{"review.look", "measure.probe"},
 	Examples: []RedactInput{

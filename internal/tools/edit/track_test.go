@@ -18,7 +18,10 @@ func TestFollow(t *testing.T) {
 		{{"text", box(180, 60)}, {"text", box(20, 0)}},
 		{{"text", box(40, 0)}},
 		{{"text", box(60, 0)}, {"text", box(140, 60)}},
-		{}, {}, {}, {},
+		{},
+		{},
+		{},
+		{},
 		{{"text", box(60, 0)}, {"car", box(140, 60)}},
 	}
 	list := follow(frames)
