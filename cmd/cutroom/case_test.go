@@ -218,6 +218,7 @@ func testProbe(t *testing.T, folder string, rows []expected) {
 // result, a partial one with reasons, or a typed error with a cause and a next
 // step; nothing hangs, and nothing is internal.
 func TestEveryInput(t *testing.T) {
+	t.Parallel()
 	for _, folder := range []string{testenv.Real(t), testenv.Cases(t)} {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
@@ -229,6 +230,7 @@ func TestEveryInput(t *testing.T) {
 				continue
 			}
 			t.Run(e.Name(), func(t *testing.T) {
+				t.Parallel()
 				w := &workspace{w.Installation, t, w.dir}
 				name := w.copy(filepath.Join(folder, e.Name()), e.Name())
 				w.sound(name, "video.probe", video.ProbeInput{Source: local(name), Detail: "full"})

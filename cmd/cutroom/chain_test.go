@@ -45,6 +45,7 @@ func chain(t *testing.T, dir string, args ...string) (answer struct {
 // a captioned vertical clip that a platform takes. Every step is proved, links to the
 // one before, and the captions can be read where the platform draws nothing.
 func TestCaptionedVerticalClip(t *testing.T) {
+	t.Parallel()
 	w := open(t, "")
 	w.copy(filepath.Join(testenv.Real(t), "example.mp4"), "talk.mp4")
 	chain(t, w.dir, "cut", "talk.mp4", "--start", "34", "--end", "42", "-o", "1.mp4")
