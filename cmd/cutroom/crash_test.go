@@ -40,7 +40,7 @@ func TestKill9(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	whole := time.Since(start)
-	kills := 9
+	kills := 6
 	if testenv.Soak() {
 		kills = 100
 	}

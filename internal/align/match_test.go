@@ -35,7 +35,7 @@ func each(n int, f func(i int)) {
 // within 10 ms of the truth, at least 99 in 100 of them.
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	n := 60
+	n := 24
 	if testenv.Soak() {
 		n = 200
 	}
@@ -70,7 +70,7 @@ func TestPairs(t *testing.T) {
 // TestStrangers: recordings of different scenes are refused, all of them.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
-	n := 30
+	n := 12
 	if testenv.Soak() {
 		n = 100
 	}
