@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -173,21 +174,21 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer h.db.Close()
-		most := h.travel(t, place, 0, func() time.Duration { return 0 }) // undisturbed: how long it takes
+		most := h.travel(t, place, 0, func() time.Duration { return 0 }, func() { t.Error("it was killed") }) // undisturbed: how long it takes
 		for n := 1; kills > 0; n++ {
 			h.travel(t, place, n, func() time.Duration {
-				if kills--; kills < 0 {
+				if kills == 0 {
 					return 0
 				}
 				return 1 + time.Duration(rand.Int64N(int64(most)))
-			})
+			}, func() { kills-- })
 		}
 	})
 }
 
 // travel makes a journey in processes that are killed after the times that next says, 0 for
-// not at all. It returns how long the last one took.
-func (h *house) travel(t *testing.T, place string, number int, next func() time.Duration) (took time.Duration) {
+// not at all; killed is told of each that died of it. It returns how long the last one took.
+func (h *house) travel(t *testing.T, place string, number int, next func() time.Duration, killed func()) (took time.Duration) {
 	t.Helper()
 	s := delegating("make the journey")
 	s.RunID = fmt.Sprintf("journey-%d", number)
@@ -205,6 +206,9 @@ func (h *house) travel(t *testing.T, place string, number int, next func() time.
 		text, _ := io.ReadAll(out)
 		err := c.Wait()
 		took = time.Since(began)
+		if s, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+			killed()
+		}
 		if said := string(text); err == nil && said != "" && said != "ended completed "+lands+"\n" {
 			t.Fatalf("process %d: %q", n, said)
 		}

@@ -10,9 +10,10 @@ import (
 )
 
 type lookInput struct {
-	At   int64  `json:"at" min:"0" max:"1000000" doc:"Second to look at."`
-	Size int    `json:"size,omitempty" min:"0" max:"100000" doc:"Letters of what is seen."`
-	Says string `json:"says,omitempty" max:"100000" doc:"What is seen."`
+	At   int64          `json:"at" min:"0" max:"1000000" doc:"Second to look at."`
+	Size int            `json:"size,omitempty" min:"0" max:"100000" doc:"Letters of what is seen."`
+	File cutroom.InPath `json:"file,omitempty" doc:"File to look at."`
+	Says string         `json:"says,omitempty" max:"100000" doc:"What is seen."`
 }
 
 type lookOutput struct {

@@ -151,10 +151,26 @@ func (s *session) stopped(err error) (Outcome, error) {
 		b.Code, b.Message, b.Hint = e.Code, e.Msg, e.Hint
 		if f, ok := errors.AsType[*provider.Failed](err); ok {
 			b.Attempts, b.Warnings = f.Attempts, f.Warnings
+			b.Hint = s.unanswered(f)
 		}
 		s.Logger.Warn("a run failed", "run", s.info.ID, "code", e.Code, "message", e.Msg, "cause", e.Err)
 	}
 	return s.fail(b)
+}
+
+// unanswered says what helps a run of which no model answered: what a chain says is meant
+// for whoever asks for a medium.
+func (s *session) unanswered(f *provider.Failed) string {
+	again := "`cutroom agent resume " + s.info.ID + "` goes on from here"
+	switch f.Class() {
+	case provider.Auth, provider.Quota:
+		return "check the keys that cutroom.yaml refers to, and what they may spend; " + again
+	case provider.BadRequest:
+		return "see what each model says, and mend that, or start a run with another --model"
+	case provider.ContextOverflow:
+		return "start a run with fewer tools, or with a --model that reads more at once"
+	}
+	return "see what each model says; " + again + " when one answers, or start a run with another --model"
 }
 
 // lastTime bounds the last words of a run.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -154,7 +156,7 @@ func (f agentFlags) spec(a *App, i *setup.Installation, files []string) (agent.S
 	}
 	at := paths{dir: a.Dir, root: i.Workspace, roots: i.Config.Roots, agent: true} // what a run may read
 	for n, name := range files {
-		path, err := at.convert(name)
+		path, err := at.named(name)
 		if err != nil {
 			return s, err
 		}
@@ -167,9 +169,28 @@ func (f agentFlags) spec(a *App, i *setup.Installation, files []string) (agent.S
 		}
 		s.Actor.Kinds = append(s.Actor.Kinds, cutroom.Kind(k))
 	}
+	if f.onApproval != agent.Wait && f.onApproval != agent.Tell {
+		return s, usagef("--on-approval: %q is none of %s, %s", short(f.onApproval), agent.Wait, agent.Tell)
+	}
 	var err error
 	s.Models, err = a.agentModels(f.models)
 	return s, err
+}
+
+// named is the path of a file that a goal names. It comes to stand in what the model is told
+// by a person, so it has to be there, and must not look like another line of it.
+func (p paths) named(name string) (string, error) {
+	if strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {
+		return "", usagef("the name %q holds a line break or another control character", short(name)).withHint("rename the file")
+	}
+	path, err := p.convert(name)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(p.absolute(name)); err != nil {
+		return "", cutroom.Errorf(cutroom.NotFound, "cannot open %q", short(name)).WithHint("check the path")
+	}
+	return path, nil
 }
 
 const scripted = "script:"

@@ -80,11 +80,16 @@ ok      agent.delegate  20ms, run k3v5`},
 		{"it failed", []run.Body{
 			run.End{Tool: "edit.cut", Status: run.CallFailed, Code: cutroom.NotFound, Output: `{"status":"failed","error":{"code":"not_found","message":"no such file: \"a\""}}`},
 			run.End{Tool: "edit.cut", Status: run.CallFailed, Code: cutroom.Canceled, Output: "the run was stopped"},
+			run.End{Tool: "edit.cut", Status: run.CallFailed, Code: cutroom.MissingDependency, Output: `{"status":"failed","error":{"message":"it needs ffprobe","hint":"run ` + "`cutroom setup`" + `"}}`},
+			run.End{Tool: "edit.cut", Status: run.CallFailed, Code: cutroom.MissingDependency, Output: "cut off"},
 		}, `
 failed  edit.cut  not_found: no such file: "a"
-failed  edit.cut  canceled: the run was stopped`},
+failed  edit.cut  canceled: the run was stopped
+failed  edit.cut  missing_dependency: it needs ffprobe
+        run ` + "`cutroom setup`" + `
+failed  edit.cut  missing_dependency: cut off`},
 		{"refusals", []run.Body{
-			run.Rejected{Tool: "bash", Input: `{"command":"rm"}`, Message: "unavailable"}, run.Rejected{Tool: "edit.cut", Input: `{}`, Message: "a person decides", Waits: true},
+			run.Rejected{Tool: "bash", Input: `{"command":"rm"}`, Message: "unavailable"}, run.Rejected{Tool: "edit.cut", Input: `{}`, Message: "edit.cut: a person decides", Waits: true},
 		}, `
 refused bash  unavailable
           command  rm

@@ -64,7 +64,7 @@ func (l *runLines) of(b run.Body) []string {
 	case run.Start:
 		return called(b)
 	case run.End:
-		return []string{ended(b)}
+		return ended(b)
 	case run.Rejected:
 		return refused(b)
 	case run.Compacted:
@@ -240,10 +240,14 @@ func texts(v jsontext.Value) []string {
 	return list
 }
 
-func ended(b run.End) string {
+func ended(b run.End) []string {
 	took := (time.Duration(b.MS) * time.Millisecond).Round(10 * time.Millisecond).String()
 	if b.Status != run.Succeeded {
-		return row("failed", "%s  %s: %s", b.Tool, b.Code, clipped(complaint(b.Output), 300))
+		list := []string{row("failed", "%s  %s: %s", b.Tool, b.Code, clipped(complaint(b.Output, "message"), 300))}
+		if hint := complaint(b.Output, "hint"); b.Code == cutroom.MissingDependency && hint != b.Output { // for whoever looks on, not for the model
+			list = append(list, row("", "%s", clipped(hint, 300)))
+		}
+		return list
 	}
 	text := b.Tool + "  " + took
 	if b.Reused {
@@ -261,13 +265,14 @@ func ended(b run.End) string {
 	if b.Child != "" {
 		text += ", run " + b.Child
 	}
-	return row("ok", "%s", text)
+	return []string{row("ok", "%s", text)}
 }
 
-// complaint is the message of a failure document, or the text that there is.
-func complaint(output string) string {
+// complaint is a member of the error of a failure document, such as its message, or the text
+// that there is.
+func complaint(output, member string) string {
 	v := jsontext.Value(output)
-	for _, name := range []string{"error", "message"} {
+	for _, name := range []string{"error", member} {
 		members, err := membersOf(v)
 		if err != nil {
 			return output
@@ -290,7 +295,7 @@ func refused(b run.Rejected) []string {
 	if b.Waits {
 		what = "waits"
 	}
-	list := []string{row(what, "%s  %s", b.Tool, b.Message)}
+	list := []string{row(what, "%s  %s", b.Tool, strings.TrimPrefix(b.Message, b.Tool+": "))}
 	for _, r := range arguments(b.Input) {
 		list = append(list, row("", "  %s  %s", r.Name, clipped(r.Value, 160)))
 	}

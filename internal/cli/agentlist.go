@@ -43,7 +43,7 @@ func (a *App) agentListCommand() *cobra.Command {
 			var want []run.State
 			for _, s := range states {
 				if !slices.Contains(run.States, run.State(s)) {
-					return usagef("--state: %q is none of %v", short(s), run.States)
+					return usagef("--state: %q is none of created, running, waiting, planned, completed, failed", short(s))
 				}
 				want = append(want, run.State(s))
 			}
@@ -203,6 +203,9 @@ func (a *App) printReport(r runReport) error {
 	if r.Reason != "" {
 		state += " (" + string(r.Reason) + ")"
 	}
+	if r.State == run.Running && !r.Held {
+		state += " (nobody is at it)"
+	}
 	if r.Pending > 0 {
 		state += "; not finished: " + count(int64(r.Pending), "operation")
 	}
@@ -249,6 +252,10 @@ func (r runReport) next() string {
 	switch r.State {
 	case run.Completed:
 		return ""
+	case run.Failed:
+		if r.Reason == run.Budget {
+			return "start a run with a larger budget: that of a run is set once"
+		}
 	case run.Planned:
 		return "`cutroom agent resume " + r.ID + "` carries the plan out"
 	case run.Running:
