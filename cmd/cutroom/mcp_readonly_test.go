@@ -75,6 +75,7 @@ func readOnlyInputs() []struct{ tool, input string } {
 		{"media_watch", source("demo.mp4", `"mode":"timeline"`)},
 		{"media_ask", `{"run":{"run":"RUN"},"question":"what is said?"}`},
 		{"measure_probe", `{"inputs":["demo.mp4"]}`},
+		{"measure_cropdetect", `{"input":"demo.mp4"}`},
 		{"measure_signals", `{"input":"demo.mp4","silence_db":-40}`},
 		{"measure_silence", `{"input":"demo.mp4"}`},
 		{"measure_loudness", `{"input":"demo.mp4"}`},
