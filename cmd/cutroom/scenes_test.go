@@ -93,7 +93,7 @@ func TestScenesOfSound(t *testing.T) {
 	mute := "mute.mp4"
 	testenv.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=d=2:s=160x90:r=25", "-c:v", "libx264", "-preset", "ultrafast", filepath.Join(w.dir, mute))
 	for name, in := range map[string]measure.ScenesInput{
-		"no moving pictures": {Input: song},
+		"no video stream":    {Input: song},
 		"no scenes":          {Input: song, Beats: true, Shots: true},
 		"no audio":           {Input: cutroom.InPath(mute), Beats: true},
 		"no range of tempi":  {Input: song, Beats: true, BeatRange: "200-60"},
