@@ -239,7 +239,7 @@ func TestEveryInput(t *testing.T) {
 					modes = []media.Mode{media.Frames, media.Summary, media.Timeline, media.Automation, media.Transcript}
 				}
 				for _, m := range modes {
-					w.sound(name, "media.watch", media.WatchInput{Source: local(name), Mode: m, MaxFrames: 3})
+					w.sound(name, "media.watch", media.WatchInput{Source: local(name), Mode: m, MaxFrames: 2})
 				}
 			})
 		}

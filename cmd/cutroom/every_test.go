@@ -54,7 +54,7 @@ const heard = "anoisesrc=d=%d:a=0.3:r=48000:seed=7,volume='if(lt(mod(t,2),1),1,0
 // How many seconds the files of the examples last: brief is enough for the first example
 // of each tool, lasting for all that any example says.
 const (
-	brief   = 12
+	brief   = 9
 	lasting = 90
 )
 
@@ -141,6 +141,14 @@ func pictured(name string) []string {
 		return append(h264, "-vf", "drawbox=x=0:y=60:w=320:h=60:color=black:t=fill,drawtext=fontfile=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:text='mail@example.com':fontsize=26:fontcolor=white:x=20:y=78")
 	}
 	return h264
+}
+
+// some are the first of a table's rows; `make soak` takes them all.
+func some[T any](n int, rows []T) []T {
+	if testenv.Soak() {
+		return rows
+	}
+	return rows[:n]
 }
 
 func put(t testing.TB, path, text string) {

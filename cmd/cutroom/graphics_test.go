@@ -30,7 +30,7 @@ func TestGraphicsTemplates(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
 	video := w.blank("v.mp4", 640, 360, 3)
-	for _, c := range []struct {
+	for _, c := range some(5, []struct {
 		in   edit.GraphicsInput
 		want string // what OCR reads of it, bright letters on dark
 	}{
@@ -43,7 +43,7 @@ func TestGraphicsTemplates(t *testing.T) {
 		{edit.GraphicsInput{Template: "sticker", Text: "NEW", Primary: "#102030"}, "NEW"},
 		{edit.GraphicsInput{Template: "hook", Title: "Watch this", TextColor: "#102030", Background: "white"}, "Watchthis"},
 		{edit.GraphicsInput{Template: "meme", Top: "ONE DOES NOT", Bottom: "SIMPLY {ok}"}, "ONEDOESNOT"},
-	} {
+	}) {
 		name := c.in.Template + ".mp4"
 		c.in.Input, c.in.Writing, c.in.Start = video, to(name), "0.5"
 		if c.in.Template != "countdown" {
