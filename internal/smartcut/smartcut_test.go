@@ -78,7 +78,7 @@ func (c class) source(t *testing.T) string {
 // frames, at their times, with the sound to the sample.
 func TestRandomCuts(t *testing.T) {
 	t.Parallel()
-	each := 2
+	each := 1
 	if testenv.Soak() {
 		each = 15
 	}
