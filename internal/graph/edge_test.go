@@ -57,6 +57,16 @@ func TestTheSmallestPictures(t *testing.T) {
 	}
 }
 
+// Pixels that are not quite square keep their shape to the last digit.
+func TestNearlySquarePixels(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, made(t, "in.mp4", "-f lavfi -i testsrc2=d=0.4:s=342x192:r=10 -vf setsar=512/513:max=1000 -c:v libx264 -preset ultrafast"))
+	out, _ := l.render(graph.Graph{Clips: []graph.Clip{{}}, Picture: &graph.Picture{}, Target: graph.Target{File: "out.mp4", Container: "mp4"}})
+	if got := entry(t, out, "v:0", "width,height,sample_aspect_ratio"); got != "342\n192\n512:513" {
+		t.Errorf("%q", got)
+	}
+}
+
 // Case 11: without a decoder that reads it, transparency is no black picture but an error.
 func TestAlphaNeedsItsDecoder(t *testing.T) {
 	t.Parallel()

@@ -188,7 +188,7 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 		add("format=%s", f.format)
 		add("crop=%d:%d:0:0", f.width, f.height)
 		if f.sar.Known() {
-			add("setsar=%d/%d", f.sar.Num, f.sar.Den)
+			add("setsar=%d/%d:max=%d", f.sar.Num, f.sar.Den, max(f.sar.Num, f.sar.Den)) // ffmpeg would round it to terms below 100
 		} else {
 			add("setsar=1")
 		}
