@@ -128,7 +128,7 @@ func TestDeinterlace(t *testing.T) {
 func TestStabilize(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
-	testenv.FFmpeg(t, "-f", "lavfi", "-i", "mandelbrot=s=480x320:r=25:end_pts=0:start_scale=2", "-t", "2", "-vf", "crop=320:180:80+14*sin(n*1.9):70+12*cos(n*2.3)", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "12", "-pix_fmt", "yuv420p", filepath.Join(w.dir, "walk.mp4"))
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "mandelbrot=s=480x320:r=25:start_scale=2", "-frames:v", "50", "-vf", "trim=end_frame=1,loop=49:1,setpts=N/25/TB,crop=320:180:80+14*sin(n*1.9):70+12*cos(n*2.3)", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "12", "-pix_fmt", "yuv420p", filepath.Join(w.dir, "walk.mp4"))
 	out := must[edit.StabilizeOutput](w, "edit.stabilize", edit.StabilizeInput{Picturing: picturing("walk.mp4", "steady.mp4"), Shakiness: 8})
 	if out.Before < 10 || out.After > out.Before/3 || encodes(out.Commands) != 1 || size(out.Probe) != "320x180" {
 		t.Errorf("shaking %.2f became %.2f; %q", out.Before, out.After, out.Commands)
