@@ -122,6 +122,12 @@ func furnish(w *workspace, v reflect.Value, seconds int) {
 	case ".mp3", ".wav", ".m4a", ".flac":
 		testenv.FFmpeg(w.t, "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds*2/3), path)
 	default:
+		if one := filepath.Join(w.dir, "talk.mp4"); seconds == lasting && !testenv.Soak() && ext == ".mp4" && slices.Equal(pictured(string(p)), pictured("")) {
+			if data, err := os.ReadFile(one); err == nil { // nothing runs on it: any recording will do
+				put(w.t, path, string(data))
+				return
+			}
+		}
 		args := []string{"-f", "lavfi", "-i", fmt.Sprintf("testsrc2=d=%d:s=320x180:r=10", seconds), "-f", "lavfi", "-i", fmt.Sprintf(heard, seconds), "-c:a", "aac"}
 		testenv.FFmpeg(w.t, append(append(args, pictured(string(p))...), path)...)
 	}
