@@ -30,11 +30,11 @@ check: ## formatting, vet, staticcheck, architecture, generated files
 	scripts/check.sh
 
 .PHONY: test
-test: ## install what tests need, run every test, fuzz each target for 2 s
+test: ## install what tests need, run every test, fuzz each target for 1 s
 	scripts/setup.sh --test
 	@$(MAKE) --no-print-directory build
-	go test -vet=off -timeout 22m ./...
-	scripts/fuzz.sh 2s
+	go test -vet=off -timeout 30m ./...
+	scripts/fuzz.sh 1s
 
 .PHONY: soak
 soak: ## the long versions of the tests, 30 s of fuzzing, the benches
