@@ -45,7 +45,7 @@ func TestAbortKillsPrograms(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(w.dir, "script.yaml"), []byte(script), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			c := command(t, w.dir, "agent", "run", "--goal", "stop me", "--tools", "measure.*", "--subagents", "--model", "script:script.yaml", "--json")
+			c := command(t, w.dir, "agent", "run", "--goal", "stop me", "--tools", "measure.*", "--delegate", "--model", "script:script.yaml", "--json")
 			var out bytes.Buffer
 			c.Stdout, c.Stderr = &out, &out
 			if err := c.Start(); err != nil {

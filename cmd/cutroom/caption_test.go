@@ -35,12 +35,18 @@ func (w *workspace) reads(file, at, lang string) string {
 func (w *workspace) captioned(in edit.CaptionInput) *edit.CaptionOutput {
 	w.t.Helper()
 	out := must[edit.CaptionOutput](w, "edit.caption", in)
-	for _, v := range out.Verified {
+	w.proved(out.Verified)
+	return out
+}
+
+// proved checks that all that was measured of a published file holds.
+func (w *workspace) proved(rows []cutroom.Verified) {
+	w.t.Helper()
+	for _, v := range rows {
 		if !v.OK {
 			w.t.Errorf("published what failed: %+v", v)
 		}
 	}
-	return out
 }
 
 // row returns what was measured for a check.

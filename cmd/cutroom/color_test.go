@@ -83,15 +83,8 @@ func TestToneMapsLikeTheReference(t *testing.T) {
 	}
 }
 
-// encodes counts the runs that have a video encoder.
-func encodes(commands []string) (n int) {
-	for _, c := range commands {
-		if strings.Contains(c, "-c:v lib") {
-			n++
-		}
-	}
-	return n
-}
+// encodes counts the video encoders of the runs.
+func encodes(commands []string) int { return strings.Count(strings.Join(commands, "\n"), "-c:v lib") }
 
 // TestToneMapBT2390: the curve of the report: darks stay as they are, what is bright is
 // bent, the peak becomes white.

@@ -13,14 +13,7 @@ import (
 func (w *workspace) drawn(in edit.GraphicsInput) *edit.GraphicsOutput {
 	w.t.Helper()
 	out := must[edit.GraphicsOutput](w, "edit.graphics", in)
-	for _, v := range out.Verified {
-		if !v.OK {
-			w.t.Errorf("published what failed: %+v", v)
-		}
-	}
-	if n := strings.Count(strings.Join(out.Commands, "\n"), "libx264"); n != 1 {
-		w.t.Errorf("%d encodes: %q", n, out.Commands)
-	}
+	w.inOneEncode(out.Made)
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/testenv"
+	"cutroom/internal/tool"
 	"cutroom/internal/tools/edit"
 )
 
@@ -33,15 +34,18 @@ func likeColour(a, b [3]int, by int) bool {
 func (w *workspace) overlaid(in edit.OverlayInput) *edit.OverlayOutput {
 	w.t.Helper()
 	out := must[edit.OverlayOutput](w, "edit.overlay", in)
-	for _, v := range out.Verified {
-		if !v.OK {
-			w.t.Errorf("published what failed: %+v", v)
-		}
-	}
-	if n := strings.Count(strings.Join(out.Commands, "\n"), "libx264"); n != 1 {
-		w.t.Errorf("%d encodes: %q", n, out.Commands)
-	}
+	w.inOneEncode(out.Made)
 	return out
+}
+
+// inOneEncode checks that all that was measured of a file holds, and that its picture was
+// encoded once.
+func (w *workspace) inOneEncode(made tool.Made) {
+	w.t.Helper()
+	w.proved(made.Verified)
+	if n := encodes(made.Commands); n != 1 {
+		w.t.Errorf("%d encodes: %q", n, made.Commands)
+	}
 }
 
 // plain makes a video of one colour.

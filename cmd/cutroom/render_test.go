@@ -112,11 +112,7 @@ func TestRenderIsOneEncode(t *testing.T) {
 	if n := r.since("encode"); n != 1 || out.Encodes != 1 {
 		t.Errorf("the picture was encoded %d times", n)
 	}
-	for _, v := range out.Verified {
-		if !v.OK {
-			t.Errorf("published what failed: %+v", v)
-		}
-	}
+	w.proved(out.Verified)
 	if diff := cmp.Diff([]string{"clips", "join", "silence", "fit", "captions", "graphics", "overlays", "audio", "loudness", "export"}, sorted(out.Stages)); diff != "" {
 		t.Error(diff)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -114,7 +115,7 @@ func person(ts *testscript.TestScript, neg bool, args []string) {
 	complaints, err := os.Create(ts.MkAbs("person.err"))
 	ts.Check(err)
 	defer complaints.Close()
-	alone(ts, nil, complaints, args)
+	alone(ts, nil, complaints, func() string { return ts.ReadFile("person.err") }, args)
 }
 
 // types runs a command as person does, at a terminal: somebody answers its prompts,
@@ -129,11 +130,13 @@ func types(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	t, err := persontest.NewTerminal(args[:at]...)
 	ts.Check(err)
-	defer func() { ts.Check(os.WriteFile(ts.MkAbs("terminal.out"), []byte(t.Close()), 0o600)) }()
-	alone(ts, t.File, t.File, args[at+1:])
+	shown := sync.OnceValue(t.Close)
+	defer func() { ts.Check(os.WriteFile(ts.MkAbs("terminal.out"), []byte(shown()), 0o600)) }()
+	alone(ts, t.File, t.File, shown, args[at+1:])
 }
 
-func alone(ts *testscript.TestScript, in, complaints *os.File, args []string) {
+// alone runs a command as [person] and [types] do; said is what it complained.
+func alone(ts *testscript.TestScript, in, complaints *os.File, said func() string, args []string) {
 	out, err := os.Create(ts.MkAbs("person.out"))
 	ts.Check(err)
 	defer out.Close()
@@ -144,8 +147,7 @@ func alone(ts *testscript.TestScript, in, complaints *os.File, args []string) {
 	code, err := persontest.Orphan(ts.MkAbs("."), env, in, out, complaints, args[1:]...)
 	ts.Check(err)
 	if code != args[0] {
-		text, _ := os.ReadFile(complaints.Name())
-		ts.Logf("%s%s", ts.ReadFile("person.out"), text)
+		ts.Logf("%s%s", ts.ReadFile("person.out"), said())
 		ts.Fatalf("exit code %s, want %s", code, args[0])
 	}
 }

@@ -41,7 +41,7 @@ type agentFlags struct {
 	kinds       []string
 	models      []string
 	planFirst   bool
-	subagents   bool
+	delegate    bool
 	width       int
 	onApproval  string
 	steps       amount
@@ -124,7 +124,7 @@ func (a *App) agentRunCommand() *cobra.Command {
 	fl.Var(&f.bytes, "max-bytes", "most bytes that are sent to models, such as 20M")
 	fl.Var(&f.cost, "max-cost", "most that models may cost, in the currency of their prices")
 	fl.Var(&f.time, "max-time", "longest that it may work, such as 10m")
-	fl.BoolVar(&f.subagents, "subagents", false, "let it delegate parts to runs of its own, within its bounds")
+	fl.BoolVar(&f.delegate, "delegate", false, "let it delegate parts to runs of its own, within its bounds")
 	fl.IntVar(&f.width, "width", 0, "most runs that it may delegate to (default 4)")
 	fl.StringVar(&f.onApproval, "on-approval", agent.Wait, "what a call does that a person has to decide about: wait stops the run until then, tell has the model go on without it")
 	return cmd
@@ -144,7 +144,7 @@ func (f agentFlags) spec(a *App, i *setup.Installation, files []string) (agent.S
 		Role: f.role, Constraints: f.constraints, Capabilities: f.tools, PlanFirst: f.planFirst,
 		Actor: run.Actor{Principal: cutroom.Agent},
 		Settings: run.Settings{
-			SubagentsEnabled: f.subagents, Width: f.width, OnApproval: f.onApproval,
+			SubagentsEnabled: f.delegate, Width: f.width, OnApproval: f.onApproval,
 			Budget: run.Amounts{
 				Steps: int64(f.steps), Tokens: int64(f.tokens), Bytes: int64(f.bytes), Cost: int64(f.cost),
 				Time: f.time.micros(),

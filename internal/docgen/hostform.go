@@ -1,11 +1,8 @@
 package docgen
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,48 +19,20 @@ var ours = [][]string{{"cli", "common"}, {"positional", "mutually_exclusive", "o
 // are a contract's alone, positional members marked by their place. What groups exclude
 // is said by descriptions: hosts drop tools whose schemas have unions at the top.
 func HostInput(schema json.RawMessage, positional []string) json.RawMessage {
-	dec := jsontext.NewDecoder(bytes.NewReader(schema))
-	var out bytes.Buffer
-	enc := jsontext.NewEncoder(&out)
-	var named []int // depths at which keys are names of members, not words of the schema
-	member, described := "", false
-	for {
-		tok, err := dec.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return bytes.TrimSpace(out.Bytes())
-		}
-		if err != nil {
-			return schema // our own text: it is JSON
-		}
-		depth := dec.StackDepth()
-		for len(named) > 0 && depth < named[len(named)-1] {
-			named = named[:len(named)-1]
-		}
-		kind, length := dec.StackIndex(depth)
-		isKey, isName := kind == '{' && length%2 == 1, len(named) > 0 && depth == named[len(named)-1]
-		word := ""
-		if isKey {
-			word = tok.String()
-		}
+	member := ""
+	return Reword(schema, func(t Token) (jsontext.Token, bool) {
 		switch {
-		case isKey && isName && depth == 2:
-			member = word
-		case isKey && !isName && (slices.Contains(ours[0], word) || depth == 1 && slices.Contains(ours[1], word)):
-			if err := dec.SkipValue(); err != nil {
-				return schema
+		case t.Member && t.Depth == 2:
+			member = t.String()
+		case t.Word && (slices.Contains(ours[0], t.String()) || t.Depth == 1 && slices.Contains(ours[1], t.String())):
+			return t.Token, false
+		case t.Of == "description" && t.Depth == 3 && t.Kind() == '"':
+			if at := slices.Index(positional, member); at >= 0 {
+				return jsontext.String(fmt.Sprintf("(positional %d) %s", at+1, t.String())), true
 			}
-			continue
-		case isKey && !isName && word == "properties":
-			named = append(named, depth+1)
 		}
-		if at := slices.Index(positional, member); described && at >= 0 && tok.Kind() == '"' {
-			tok = jsontext.String(fmt.Sprintf("(positional %d) %s", at+1, tok.String()))
-		}
-		described = isKey && !isName && depth == 3 && word == "description"
-		if err := enc.WriteToken(tok); err != nil {
-			return schema
-		}
-	}
+		return t.Token, true
+	})
 }
 
 // FullList is what tools/list would answer such a host.

@@ -55,10 +55,7 @@ func ExtractAudio(in int, f Format, d *Document, o AudioOptions) (Extraction, er
 		return Extraction{}, cutroom.Errorf(cutroom.Invalid, "the sound ends at %s s, before the range that starts at %s s", s.EndSeconds, o.Start)
 	}
 	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-y", "-copyts", "-vn", "-sn", "-dn")
-	if seek := d.seekBefore(o.Start); seek > 0 {
-		args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
-		args = append(args, argv.Decimal(decimal(seek)))
-	}
+	args = append(args, d.seek(o.Start)...)
 	args = append(args, f.input(0)...)
 	args = append(args, argv.Words("-filter_complex")...)
 	args = append(args, argv.Graph(d.soundGraph(s, o, end)))

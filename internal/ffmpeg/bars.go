@@ -36,28 +36,17 @@ func NewBars(f Format, d *Document, in int, o BarOptions) (argv.Command, error) 
 	var chains []string
 	var stack strings.Builder
 	for i, t := range o.Times {
-		dec, err := s.decoder(o.Abilities)
+		opened, head, err := pick{f, d, s, t}.open(i, o.Abilities)
 		if err != nil {
 			return argv.Command{}, err
 		}
-		args = append(args, argv.Words("-threads", "1", "-noautorotate")...)
-		args = append(args, dec...)
-		if at := d.seekBefore(t); at > 0 {
-			args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
-			args = append(args, argv.Decimal(decimal(at)))
-		}
-		args = append(args, f.input(0)...)
-		chain := []string{fmt.Sprintf("[%d:%d]trim=start_pts=%d,trim=end_frame=1,setpts=0", i, s.Index, TicksOf(t+d.ZeroSeconds, s.TimeBase))}
-		chain = append(chain, v.turns()...)
+		args = append(args, opened...)
+		chain := append([]string{head}, v.turns()...)
 		chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=bicubic,setsar=1", v.DisplayWidth, v.DisplayHeight), lumaPlane(v))
 		chains = append(chains, strings.Join(chain, ",")+fmt.Sprintf("[f%d]", i))
 		fmt.Fprintf(&stack, "[f%d]", i)
 	}
-	if len(o.Times) == 1 {
-		chains = append(chains, "[f0]null[bars]")
-	} else {
-		chains = append(chains, fmt.Sprintf("%svstack=inputs=%d[bars]", stack.String(), len(o.Times)))
-	}
+	chains = append(chains, stacked(stack.String(), len(o.Times), "[bars]"))
 	args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(chains, ";")))
 	args = append(args, argv.Words("-map", "[bars]", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray")...)
 	args = append(args, argv.Pipe(0))

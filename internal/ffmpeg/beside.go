@@ -54,31 +54,18 @@ func NewBeside(o BesideOptions) (argv.Command, error) {
 	var chains []string
 	var stack strings.Builder
 	for i, s := range o.Samples {
-		for k, f := range []struct {
-			format Format
-			doc    *Document
-			stream *Stream
-			at     cutroom.Micros
-		}{{o.Source, o.SourceDoc, src, s.From}, {o.Made, o.MadeDoc, made, s.At}} {
-			dec, err := f.stream.decoder(o.Abilities)
+		for k, f := range []pick{{o.Source, o.SourceDoc, src, s.From}, {o.Made, o.MadeDoc, made, s.At}} {
+			opened, head, err := f.open(2*i+k, o.Abilities)
 			if err != nil {
 				return argv.Command{}, err
 			}
-			args = append(args, argv.Words("-threads", "1", "-noautorotate")...)
-			args = append(args, dec...)
-			if t := f.doc.seekBefore(f.at); t > 0 {
-				args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
-				args = append(args, argv.Decimal(decimal(t)))
-			}
-			args = append(args, f.format.input(0)...)
-			from := TicksOf(f.at+f.doc.ZeroSeconds, f.stream.TimeBase)
-			head := fmt.Sprintf("[%d:%d]trim=start_pts=%d,trim=end_frame=1,setpts=0", 2*i+k, f.stream.Index, from)
+			args = append(args, opened...)
 			label := fmt.Sprintf("[f%d]", 2*i+k)
 			chains = append(chains, head+","+o.chain(f.stream.Video, src.Video, k == 0, w, h)+label)
 			stack.WriteString(label)
 		}
 	}
-	chains = append(chains, fmt.Sprintf("%svstack=inputs=%d[beside]", stack.String(), 2*len(o.Samples)))
+	chains = append(chains, stacked(stack.String(), 2*len(o.Samples), "[beside]"))
 	args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(chains, ";")))
 	args = append(args, argv.Words("-map", "[beside]", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb48le")...)
 	args = append(args, argv.Pipe(0))

@@ -71,27 +71,16 @@ func NewInk(o InkOptions) (argv.Command, error) {
 	var stack strings.Builder
 	for i, s := range o.Samples {
 		for k, f := range []struct {
-			format Format
-			doc    *Document
-			stream *Stream
-			at     cutroom.Micros
-			label  string
-			look   []string
-		}{{o.Source, o.SourceDoc, src, s.From, "s", o.SourceLook}, {o.Made, o.MadeDoc, made, s.At, "m", o.MadeLook}} {
-			dec, err := f.stream.decoder(o.Abilities)
+			pick
+			label string
+			look  []string
+		}{{pick{o.Source, o.SourceDoc, src, s.From}, "s", o.SourceLook}, {pick{o.Made, o.MadeDoc, made, s.At}, "m", o.MadeLook}} {
+			opened, head, err := f.open(2*i+k, o.Abilities)
 			if err != nil {
 				return argv.Command{}, err
 			}
-			args = append(args, argv.Words("-threads", "1", "-noautorotate")...)
-			args = append(args, dec...)
-			if t := f.doc.seekBefore(f.at); t > 0 {
-				args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
-				args = append(args, argv.Decimal(decimal(t)))
-			}
-			args = append(args, f.format.input(0)...)
-			from := TicksOf(f.at+f.doc.ZeroSeconds, f.stream.TimeBase)
-			chain := []string{fmt.Sprintf("[%d:%d]trim=start_pts=%d,trim=end_frame=1,setpts=0", 2*i+k, f.stream.Index, from)}
-			chain = append(chain, f.stream.Video.turns()...)
+			args = append(args, opened...)
+			chain := append([]string{head}, f.stream.Video.turns()...)
 			chain = append(chain, f.look...)
 			chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=area,setsar=1,format=%s[%s%d]", w, h, o.form(), f.label, i))
 			chains = append(chains, strings.Join(chain, ","))
@@ -103,11 +92,7 @@ func NewInk(o InkOptions) (argv.Command, error) {
 		chains = append(chains, fmt.Sprintf("%s[d%d]", apart, i))
 		fmt.Fprintf(&stack, "[d%d]", i)
 	}
-	if n := len(o.Samples); n > 1 {
-		chains = append(chains, fmt.Sprintf("%svstack=inputs=%d[ink]", stack.String(), n))
-	} else {
-		chains = append(chains, "[d0]null[ink]")
-	}
+	chains = append(chains, stacked(stack.String(), len(o.Samples), "[ink]"))
 	args = append(args, argv.Word("-filter_complex"), argv.Graph(strings.Join(chains, ";")))
 	args = append(args, argv.Words("-map", "[ink]", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray")...)
 	args = append(args, argv.Pipe(0))

@@ -40,9 +40,7 @@ func Listen(step string, rate int, list []Hearing, names []string) (argv.Command
 		if i > 0 {
 			args = append(args, argv.Words("-vn", "-sn", "-dn")...)
 		}
-		if seek := h.Media.seekBefore(h.Start); seek > 0 {
-			args = append(args, argv.Word("-noaccurate_seek"), argv.Word("-ss"), argv.Decimal(decimal(seek)))
-		}
+		args = append(args, h.Media.seek(h.Start)...)
 		granted := h.Format.Granted(h.In)
 		n := len(cmd.Inputs)
 		if len(granted) > 0 && slices.Contains(cmd.Inputs, h.In) {

@@ -138,10 +138,7 @@ func (m *Measure) Next() (argv.Command, bool) {
 	}
 	args := argv.Words("-v", "error", "-nostdin", "-hide_banner", "-copyts", "-skip_loop_filter", "all", "-noautorotate")
 	if !m.opts.whole(m.doc) {
-		if s := m.doc.seekBefore(m.plan.rangeStart); s > 0 {
-			args = append(args, argv.Words("-noaccurate_seek", "-ss")...)
-			args = append(args, argv.Decimal(decimal(s)))
-		}
+		args = append(args, m.doc.seek(m.plan.rangeStart)...)
 	}
 	args = append(args, m.format.input(0)...)
 	var graph []string

@@ -1,15 +1,14 @@
 package mcpserver
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"cutroom/internal/docgen"
 )
 
 // longest is how many characters of a field's description a list carries. A host shows
@@ -23,42 +22,15 @@ var bounds = []string{"minimum", "maximum", "minLength", "maxLength", "minItems"
 // to a sentence where one is short enough. Fields that are rarely wanted are left out; the
 // tool takes them all the same.
 func brief(schema json.RawMessage, rare []string) json.RawMessage {
-	dec := jsontext.NewDecoder(bytes.NewReader(schema))
-	var out bytes.Buffer
-	enc := jsontext.NewEncoder(&out)
-	described := false // the value that follows is a description's
-	var named []int    // depths at which keys are names of fields, not words of the schema
-	for {
-		tok, err := dec.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return bytes.TrimSpace(out.Bytes())
+	return docgen.Reword(schema, func(t docgen.Token) (jsontext.Token, bool) {
+		switch {
+		case t.Word && slices.Contains(bounds, t.String()), t.Member && t.Depth == 2 && slices.Contains(rare, t.String()):
+			return t.Token, false
+		case t.Of == "description" && t.Kind() == '"':
+			return jsontext.String(cutShort(t.String())), true
 		}
-		if err != nil {
-			return schema // our own text: it is JSON
-		}
-		depth := dec.StackDepth()
-		for len(named) > 0 && depth < named[len(named)-1] {
-			named = named[:len(named)-1]
-		}
-		kind, length := dec.StackIndex(depth)
-		isKey, isName := kind == '{' && length%2 == 1, len(named) > 0 && depth == named[len(named)-1]
-		if isKey && (!isName && slices.Contains(bounds, tok.String()) || isName && depth == 2 && slices.Contains(rare, tok.String())) {
-			if err := dec.SkipValue(); err != nil {
-				return schema
-			}
-			continue
-		}
-		if isKey && !isName && tok.String() == "properties" {
-			named = append(named, depth+1)
-		}
-		if described && tok.Kind() == '"' && !isKey {
-			tok = jsontext.String(cutShort(tok.String()))
-		}
-		described = isKey && !isName && tok.String() == "description"
-		if err := enc.WriteToken(tok); err != nil {
-			return schema
-		}
-	}
+		return t.Token, true
+	})
 }
 
 func cutShort(s string) string {

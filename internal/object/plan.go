@@ -70,22 +70,14 @@ func (o Options) filled() Options {
 // or WebP pictures, at most [MaxPictures]. Options have to be checked. [Views] reads
 // its result.
 func Command(step string, inputs []int, o Options) argv.Command {
-	pictures := make([]argv.Atom, len(inputs))
-	for i := range inputs {
-		pictures[i] = argv.In(i)
-	}
-	c := command(step, o, pictures)
+	c := command(step, o, argv.Ins(len(inputs)))
 	c.Inputs = inputs
 	return c
 }
 
 // CommandOf is [Command] over files that an earlier step left in the private folder.
 func CommandOf(step string, files []string, o Options) argv.Command {
-	pictures := make([]argv.Atom, len(files))
-	for i, name := range files {
-		pictures[i] = argv.Out(name)
-	}
-	return command(step, o, pictures)
+	return command(step, o, argv.Outs(files))
 }
 
 // Trial returns the run of the child over the photograph that comes with the model,

@@ -72,22 +72,14 @@ func lists(step string) (crops, pages string) { return step + "-crops.txt", step
 // private folder; it is a plain word. The first value of its result is a []Frame
 // for [Second] and [Merge], in the order of inputs.
 func First(step string, inputs []int, o Options) argv.Command {
-	pictures := make([]argv.Atom, len(inputs))
-	for i := range inputs {
-		pictures[i] = argv.In(i)
-	}
-	c := first(step, o, pictures)
+	c := first(step, o, argv.Ins(len(inputs)))
 	c.Inputs = inputs
 	return c
 }
 
 // FirstOf is [First] over files that an earlier step left in the private folder.
 func FirstOf(step string, files []string, o Options) argv.Command {
-	pictures := make([]argv.Atom, len(files))
-	for i, name := range files {
-		pictures[i] = argv.Out(name)
-	}
-	return first(step, o, pictures)
+	return first(step, o, argv.Outs(files))
 }
 
 func first(step string, o Options, pictures []argv.Atom) argv.Command {

@@ -64,6 +64,24 @@ func Words(ws ...string) []Atom {
 	return atoms
 }
 
+// Ins returns the first n granted inputs.
+func Ins(n int) []Atom {
+	atoms := make([]Atom, n)
+	for i := range atoms {
+		atoms[i] = In(i)
+	}
+	return atoms
+}
+
+// Outs returns each of names as an [Out].
+func Outs(names []string) []Atom {
+	atoms := make([]Atom, len(names))
+	for i, name := range names {
+		atoms[i] = Out(name)
+	}
+	return atoms
+}
+
 // Consumer reads one output of a program while it runs, in constant memory, and
 // returns what it made of it. It must read to the end; an error stops the program.
 type Consumer func(io.Reader) (any, error)
