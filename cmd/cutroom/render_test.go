@@ -113,6 +113,15 @@ func TestRenderIsOneEncode(t *testing.T) {
 		t.Errorf("the picture was encoded %d times", n)
 	}
 	w.proved(out.Verified)
+	seen := map[string]bool{}
+	for _, v := range out.Verified {
+		seen[v.Check+" "+v.Stream] = true
+	}
+	for _, row := range []string{"captions_visible captions", "drawn_visible graphic 1", "drawn_visible graphic 2", "drawn_visible overlay 1", "rest_unchanged video"} {
+		if !seen[row] {
+			t.Errorf("not measured: %s", row)
+		}
+	}
 	if diff := cmp.Diff([]string{"clips", "join", "silence", "fit", "captions", "graphics", "overlays", "audio", "loudness", "export"}, sorted(out.Stages)); diff != "" {
 		t.Error(diff)
 	}
@@ -150,6 +159,39 @@ func TestRenderIsOneEncode(t *testing.T) {
 	must[edit.RenderOutput](w, "edit.render", edit.RenderInput{Project: "edit2.yaml"})
 	if n := r.since("encode", "loudness", "silence"); n != 0 {
 		t.Errorf("%d runs for the same call", n)
+	}
+}
+
+// What cannot be seen of an edit is found, whether its frames keep their own uneven times
+// or are brought to one rate; what hides captions is said.
+func TestRenderIsLookedAt(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", `color=0x808080:s=160x90:r=50:d=2,select='not(mod(n\,3))+lt(t\,0.5)'`, "-fps_mode", "vfr", "-c:v", "libx264", "-preset", "ultrafast", filepath.Join(w.dir, "vfr.mp4"))
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "color=black:s=160x90", "-frames:v", "1", filepath.Join(w.dir, "lid.png"))
+	const project = "clips: [{src: vfr.mp4}%s]\noutput: %s\ncaptions: {outline: 0, color: \"%s\", cues: [{start: 0.1, end: 0.18, text: Hi}, {start: 1.2, end: 1.5, text: there}]}\n%s"
+	for i, c := range []struct {
+		clip, color, more, note string
+		ok                      bool
+	}{
+		{"", "FFFFFF", "", "", true},
+		{", {src: vfr.mp4, in: 1}", "FFFFFF", "", "", true},
+		{"", "808080", "", "", false},
+		{", {src: vfr.mp4, in: 1}", "808080", "", "", false},
+		{"", "FFFFFF", "overlays: [{image: lid.png, position: \"0,0\", start: 1.15}]", "overlay 1 stands on 1 captions", true},
+	} {
+		in := edit.RenderInput{Text: fmt.Sprintf(project, c.clip, fmt.Sprintf("out%d.mp4", i), c.color, c.more)}
+		if !c.ok {
+			if e := w.fails("edit.render", in, cutroom.Verification); !strings.Contains(e.Msg, "captions_visible of captions") {
+				t.Errorf("%d: %v", i, e)
+			}
+			continue
+		}
+		out := must[edit.RenderOutput](w, "edit.render", in)
+		w.proved(out.Verified)
+		if got := strings.Join(out.Notes, "; "); c.note != "" && !strings.Contains(got, c.note) {
+			t.Errorf("%d: %s", i, got)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ type DecodeOptions struct {
 	Head     bool   // read the start of an MP4: whether its index comes first
 	Looks    bool   // the signature of the picture
 	Courses  []bool // the course of each audio stream that is set
+	Stills   *StillsOf
 }
 
 // Decoded is what one full decode of a file found. Times are on the file's timeline.
@@ -28,6 +29,7 @@ type Decoded struct {
 	Loudness *Loudness
 	Looks    Signature
 	Courses  map[int]Course // by the number of the audio stream
+	Stills   Stills
 	// IndexFirst is nil when the start of the file does not tell.
 	IndexFirst *bool
 }
@@ -168,6 +170,8 @@ func (j *Decode) Feed(res argv.Result) error {
 			j.result.Loudness = v
 		case Signature:
 			j.result.Looks = v
+		case Stills:
+			j.result.Stills = v
 		case courseOf:
 			if j.result.Courses == nil {
 				j.result.Courses = map[int]Course{}
@@ -192,6 +196,10 @@ func (j *Decode) likeness() {
 	if v := j.doc.FirstVideo(); v != nil && j.opts.Looks && v.Decodable {
 		form := append(argv.Words("-enc_time_base", "-1", "-vf"), argv.Graph(SignatureFilter()))
 		j.output(j.mapped(v), append(form, SignatureForm(j.abilities)...), ReadSignature)
+	}
+	if v := j.doc.FirstVideo(); v != nil && j.opts.Stills != nil && v.Decodable {
+		form := append(argv.Words("-enc_time_base", "-1", "-vf"), argv.Graph(j.opts.Stills.Filter()))
+		j.output(j.mapped(v), append(form, SignatureForm(j.abilities)...), j.opts.Stills.Read)
 	}
 	for i, s := range j.doc.AudioStreams() {
 		if i >= len(j.opts.Courses) || !j.opts.Courses[i] || !s.Decodable {

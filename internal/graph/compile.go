@@ -17,6 +17,7 @@ type compiler struct {
 	a         *ffmpeg.Abilities
 	selecting bool
 	line      timeline
+	ticks     []ffmpeg.Ticks  // of the frames of a source whose times are kept
 	rate      ffmpeg.Rational // of the conformed picture; zero: frame times are kept
 	out       frame
 	notes     []string
@@ -27,6 +28,7 @@ type compiler struct {
 	chains   []string // of the filter graph
 	files    []argv.File
 	taps     []tap
+	sights   *proof.Video // what has to be seen of what is drawn
 	expect   proof.Expectation
 	joined   *joining       // the pieces, where there are any
 	palette  *argv.Command  // chooses the colours of a GIF, before the encode
@@ -181,6 +183,7 @@ func (c *compiler) place(frames []ffmpeg.Ticks) error {
 		return err
 	case c.selecting:
 		c.line, err = c.g.selected(frames)
+		c.ticks = frames
 		c.rate = c.g.Picture.Rate
 	default:
 		c.rate = c.g.Picture.Rate

@@ -90,6 +90,8 @@ type Picture struct {
 	Smooth        string          // in-between frames of slow motion: "", blend, interpolate
 	Burn          []string        // ASS files of the private folder, drawn over the frame in order
 	Layers        []Layer         // drawn over that, in order
+	Sights        []Sight         // what has to be seen of what is drawn
+	Drawn         []Box           // the parts of the frame that are drawn on, where there are sights
 }
 
 // Box is a rectangle in pixels.

@@ -93,6 +93,9 @@ func (l *Layer) fades() bool {
 func (c *compiler) drawn() (string, error) {
 	p := c.g.Picture
 	var b strings.Builder
+	if len(p.Burn)+len(p.Layers) > 0 {
+		b.WriteString(c.watched())
+	}
 	for _, name := range p.Burn {
 		fmt.Fprintf(&b, ",ass=filename=%s", name)
 	}

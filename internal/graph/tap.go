@@ -53,6 +53,10 @@ func compared(e *proof.Expectation, res argv.Result) {
 			if e.Video != nil {
 				e.Video.Looks = v
 			}
+		case ffmpeg.Stills:
+			if e.Video != nil {
+				e.Video.Bare = v
+			}
 		case tapped:
 			if v.number < len(e.Audio) {
 				e.Audio[v.number].Course = v.course

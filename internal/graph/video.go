@@ -235,6 +235,9 @@ func (c *compiler) expectPicture(v *ffmpeg.Stream) {
 		PixelFormat: c.out.format, Range: c.out.color.rng, Matrix: c.out.color.matrix, Primaries: c.out.color.primaries, Transfer: c.out.color.transfer,
 		Rotation: &upright,
 	}
+	if x := c.sights; x != nil {
+		c.expect.Video.Sights, c.expect.Video.Area = x.Sights, x.Area
+	}
 	if c.videoCodec(v) == "hevc" && (c.g.Target.Container == "mp4" || c.g.Target.Container == "mov") {
 		c.expect.Video.Tag = "hvc1"
 	}

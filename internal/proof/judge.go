@@ -34,6 +34,7 @@ func (p *Proof) judge() {
 	}
 	p.content()
 	p.likeness()
+	p.sights()
 	p.loudness()
 	if p.want.Faststart {
 		measured := "unknown"

@@ -57,6 +57,23 @@ type Video struct {
 	Rotation                           *int
 	// Looks is what went into the encoder; each picture has to look like it.
 	Looks ffmpeg.Signature
+	// Sights are what has to be seen of what was drawn, beside frames as they were Bare, of
+	// which Area is drawn on.
+	Sights []Sight
+	Area   []ffmpeg.Place
+	Bare   ffmpeg.Stills
+}
+
+// Sight is one moment at which something that was drawn has to be seen.
+type Sight struct {
+	Check string // the row's name
+	What  string // such as graphic 1; the sights of one make one row
+	Frame int64  // of the output, from 0
+	Place ffmpeg.Place
+	Least int     // how many code values a pixel has to differ by
+	Hue   bool    // colours count, not brightness alone
+	Share float64 // of the place's pixels that have to differ at least
+	Once  bool    // one of the sights of that name is enough
 }
 
 // Audio is what must be true of one audio stream.

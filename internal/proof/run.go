@@ -102,9 +102,14 @@ func (p *Proof) described() bool {
 	if p.want.Loudness != nil {
 		track = p.want.Loudness.Track
 	}
+	var stills *ffmpeg.StillsOf
+	if v := p.want.Video; v != nil && len(v.Sights) > 0 && p.doc.FirstVideo() != nil {
+		of := v.StillsOf(p.doc.FirstVideo().Video.Width, p.doc.FirstVideo().Video.Height, false)
+		stills = &of
+	}
 	p.decode = ffmpeg.NewDecode(0, p.format, p.doc, ffmpeg.DecodeOptions{
 		Pictures: c.NotBlack || c.NotFrozen, Loudness: p.want.Loudness != nil || p.want.Hear, Track: track, Cues: cues, Head: p.want.Faststart,
-		Looks: p.want.Video != nil && len(p.want.Video.Looks) > 0, Courses: courses,
+		Looks: p.want.Video != nil && len(p.want.Video.Looks) > 0, Courses: courses, Stills: stills,
 	}, p.abilities)
 	return true
 }

@@ -49,6 +49,28 @@ type mark struct {
 	opacity         float64
 	unlike          bool // what is shown is compared with where it comes from, not with what it covers
 	any             bool // it may be seen through everywhere at times, as a keyed video
+	opaque          bool // what lies beneath it cannot be seen
+	name            string
+}
+
+// moments are n times at which it is there whole.
+func (m *mark) moments(n int) (list []cutroom.Micros) {
+	a, b := m.start+m.fadeIn, m.end-m.fadeOut
+	if b <= a {
+		a, b = (a+b)/2, (a+b)/2+2
+	}
+	for k := range n {
+		list = append(list, a+(b-a)*cutroom.Micros(2*k+1)/cutroom.Micros(2*n))
+	}
+	return list
+}
+
+// step is by how many code values it has to differ from what it stands on.
+func (m *mark) step() int {
+	if m.opacity > 0 {
+		return max(8, int(48*m.opacity))
+	}
+	return 48
 }
 
 // glance is one moment at which the written file is compared with the input.
@@ -249,12 +271,8 @@ func (d *drawing) glances(res graph.Result) {
 		if m.unlike {
 			continue
 		}
-		a, b := m.start+m.fadeIn, m.end-m.fadeOut
-		if b <= a {
-			a, b = (a+b)/2, (a+b)/2+2
-		}
-		for k := range n {
-			add(i, a+(b-a)*cutroom.Micros(2*k+1)/cutroom.Micros(2*n), m.box)
+		for _, at := range m.moments(n) {
+			add(i, at, m.box)
 		}
 	}
 	for _, m := range d.marks {
@@ -283,16 +301,14 @@ func (d *drawing) extent() graph.Box {
 
 func (d *drawing) inkOptions(res graph.Result) ffmpeg.InkOptions {
 	e := d.extent()
-	opacity := 1.0
+	least := 48
 	for _, m := range d.marks {
-		if m.opacity > 0 {
-			opacity = min(opacity, m.opacity)
-		}
+		least = min(least, m.step())
 	}
 	o := ffmpeg.InkOptions{
 		Source: d.file.Format, SourceDoc: d.file.Media, Input: d.file.Index, Made: ffmpeg.MadeFormat(d.target.File, madeBy(d.target.Container)), MadeDoc: res.Probe,
 		Width: d.width, Height: d.height, Safe: ffmpeg.InkAt{X: e.X, Y: e.Y, Width: e.Width, Height: e.Height}, Abilities: &d.f.Abilities,
-		Colors: true, Least: max(8, int(48*opacity)), Stage: "looking whether what was drawn can be seen",
+		Colors: true, Least: least, Stage: "looking whether what was drawn can be seen",
 	}
 	for _, g := range d.looked {
 		o.Samples = append(o.Samples, g.at)

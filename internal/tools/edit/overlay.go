@@ -302,7 +302,7 @@ func (d *drawing) overlayPicture(in OverlayInput, k brand.Kit, from, to cutroom.
 	}
 	until := l.Until(&d.sources[len(d.sources)-1], to)
 	d.layers = append(d.layers, l)
-	d.marks = append(d.marks, mark{box: inside(l.Box, d.width, d.height), start: from, end: until, fadeIn: l.FadeIn, fadeOut: l.FadeOut, opacity: l.Opacity, any: l.Key != nil || kind == "video"})
+	d.marks = append(d.marks, mark{box: inside(l.Box, d.width, d.height), start: from, end: until, fadeIn: l.FadeIn, fadeOut: l.FadeOut, opacity: l.Opacity, any: l.Key != nil || kind == "video", opaque: l.Key == nil && !v.Video.Alpha && l.Opacity == 1})
 	return Placed{Kind: kind, X: l.Box.X, Y: l.Box.Y, Width: l.Box.Width, Height: l.Box.Height, Start: from, End: until, Opacity: l.Opacity}, nil
 }
 

@@ -16,6 +16,7 @@ import (
 // finished edit.
 func (r *rendering) draw() ([]argv.File, error) {
 	if len(r.p.Graphics)+len(r.p.Overlays) == 0 {
+		r.watch(nil)
 		return nil, nil
 	}
 	if !r.video {
@@ -26,17 +27,27 @@ func (r *rendering) draw() ([]argv.File, error) {
 		if err := r.graphic(d, g); err != nil {
 			return nil, entry("graphic", i, err)
 		}
+		d.call(fmt.Sprintf("graphic %d", i+1))
 	}
 	for i, o := range r.p.Overlays {
 		if err := r.overlay(d, o); err != nil {
 			return nil, entry("overlay", i, err)
 		}
+		d.call(fmt.Sprintf("overlay %d", i+1))
 	}
 	r.stage("graphics", len(r.p.Graphics) > 0)
 	r.stage("overlays", len(r.p.Overlays) > 0)
 	r.graph.Sources = append(r.graph.Sources[:d.base:d.base], d.sources...)
 	r.graph.Picture.Layers = d.layers
+	r.watch(d)
 	return d.files, nil
+}
+
+// call names the marks that have no name yet.
+func (d *drawing) call(name string) {
+	for i := range d.marks {
+		d.marks[i].name = or(d.marks[i].name, name)
+	}
 }
 
 // entry says which entry of a list an error is about.
