@@ -28,12 +28,14 @@ type Set struct {
 	cache   string
 	scan    func() scanned
 
-	mu    sync.Mutex
-	faces map[fontscan.Location]*Face
+	mu       sync.Mutex
+	faces    map[fontscan.Location]*Face
+	pictures *pictureFont // opened when it is first needed
 }
 
 type scanned struct {
 	prints []fontscan.Footprint
+	color  []fontscan.Footprint // of pictures alone: the renderer draws nothing of them
 	digest cutroom.Digest
 	err    error
 }
@@ -66,7 +68,11 @@ func (s *Set) look() scanned {
 		if !slices.ContainsFunc(s.folders, func(f string) bool { return strings.HasPrefix(p.Location.File, f+"/") }) {
 			continue
 		}
-		out.prints = append(out.prints, p)
+		if pictures(p) {
+			out.color = append(out.color, p)
+		} else {
+			out.prints = append(out.prints, p)
+		}
 		if !seen[p.Location.File] {
 			seen[p.Location.File] = true
 			if info, err := os.Stat(p.Location.File); err == nil {
@@ -74,9 +80,11 @@ func (s *Set) look() scanned {
 			}
 		}
 	}
-	slices.SortFunc(out.prints, func(a, b fontscan.Footprint) int {
-		return cmp.Or(strings.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Index, b.Location.Index))
-	})
+	for _, list := range [][]fontscan.Footprint{out.prints, out.color} {
+		slices.SortFunc(list, func(a, b fontscan.Footprint) int {
+			return cmp.Or(strings.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Index, b.Location.Index))
+		})
+	}
 	lines := slices.Sorted(strings.Lines(facts.String()))
 	out.digest = cutroom.DigestOf([]byte(strings.Join(lines, "")))
 	return out
