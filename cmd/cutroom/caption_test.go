@@ -115,8 +115,8 @@ func TestCaptionsByScript(t *testing.T) {
 	if got := w.reads("b14_cjk.srt.mp4", "1", "chi_sim"); !strings.Contains(got, "男人都不会") {
 		t.Errorf("read %q", got)
 	}
-	e := w.fails("edit.caption", edit.CaptionInput{Input: video, Cues: []edit.CaptionCue{{Start: "0", End: "2", Text: "ไทย"}}, Writing: to("no.mp4")}, cutroom.MissingDependency)
-	if !strings.Contains(e.Msg, "Thai") || !strings.Contains(e.Hint, "fonts-noto-core") {
+	e := w.fails("edit.caption", edit.CaptionInput{Input: video, Cues: []edit.CaptionCue{{Start: "0", End: "2", Text: "हिन्दी"}}, Writing: to("no.mp4")}, cutroom.MissingDependency)
+	if !strings.Contains(e.Msg, "Devanagari") || !strings.Contains(e.Hint, "fonts-noto-core") {
 		t.Error(e)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, "no.mp4")); err == nil {

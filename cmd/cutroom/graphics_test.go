@@ -100,7 +100,7 @@ func TestGraphicsScripts(t *testing.T) {
 			t.Errorf("%s: the strip is %v", name, c)
 		}
 	}
-	if e := w.fails("edit.graphics", edit.GraphicsInput{Input: video, Template: "title", Title: "ไทย"}, cutroom.MissingDependency); !strings.Contains(e.Msg, "Thai") {
+	if e := w.fails("edit.graphics", edit.GraphicsInput{Input: video, Template: "title", Title: "हिन्दी"}, cutroom.MissingDependency); !strings.Contains(e.Msg, "Devanagari") {
 		t.Error(e)
 	}
 	long := w.drawn(edit.GraphicsInput{Input: video, Template: "title", Title: strings.Repeat("very long ", 5), Writing: to("long.mp4")})

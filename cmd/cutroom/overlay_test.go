@@ -220,7 +220,7 @@ func TestOverlayText(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	}
-	if e := w.fails("edit.overlay", edit.OverlayInput{Input: video, Text: "ไทย", Style: style, Position: "top", Opacity: 1}, cutroom.MissingDependency); !strings.Contains(e.Msg, "Thai") {
+	if e := w.fails("edit.overlay", edit.OverlayInput{Input: video, Text: "हिन्दी", Style: style, Position: "top", Opacity: 1}, cutroom.MissingDependency); !strings.Contains(e.Msg, "Devanagari") {
 		t.Error(e)
 	}
 	faint := w.fails("edit.overlay", edit.OverlayInput{Input: video, Text: "unseen", Style: edit.TextStyle{Size: 42, Color: "#203040", Outlined: "#203040"}, Position: "top", Opacity: 1}, cutroom.Verification)

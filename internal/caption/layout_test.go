@@ -223,7 +223,7 @@ func TestRefusals(t *testing.T) {
 		code   cutroom.Code
 		says   string
 	}{
-		"no font has it":  {nil, "ไทย", cutroom.MissingDependency, "Thai"},
+		"no font has it":  {nil, "हिन्दी", cutroom.MissingDependency, "Devanagari"},
 		"no such font":    {func(o *caption.Options) { o.Style.Font = "No Such Font" }, "a", cutroom.MissingDependency, "No Such Font"},
 		"no emoji":        {nil, "\U0001FAE0", cutroom.MissingDependency, "emoji"},
 		"no room":         {func(o *caption.Options) { o.Safe = caption.Insets{Top: .5, Bottom: .45} }, "a", cutroom.Invalid, "pixels"},
