@@ -50,7 +50,11 @@ func (b *binding) inWords(err error, command string) error {
 			}
 			continue
 		}
-		named := regexp.MustCompile(`(\b(?:give|add|leave|use|with|and|or|lower)|,) ` + regexp.QuoteMeta(name) + `\b`)
+		before := `(\b(?:give|add|leave|use|with|and|or|lower)|,) `
+		if name == "out" { // what is left out is no option
+			before = `(\b(?:give|add|use|with|and|or|lower)|,) `
+		}
+		named := regexp.MustCompile(before + regexp.QuoteMeta(name) + `\b`)
 		e.Hint, advice = named.ReplaceAllString(e.Hint, "${1} --"+name), named.ReplaceAllString(advice, "${1} --"+name)
 		said = strings.Replace(said, b.tool.Name+": "+name+": ", b.tool.Name+": --"+name+": ", 1)
 	}

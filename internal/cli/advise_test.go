@@ -32,6 +32,14 @@ func TestHintsAreInTheWordsOfTheCommand(t *testing.T) {
 			t.Errorf("%q\n%q", e.Msg, e.Hint)
 		}
 	}
+	batch, ok := r.Find("edit.batch")
+	if !ok {
+		t.Fatal("no edit.batch")
+	}
+	skip := cutroom.Errorf(cutroom.Invalid, "bad").WithHint("pass on_bad skip to leave out what cannot be read, or give out")
+	if got, want := cutroom.AsError(bind(batch).inWords(skip, "cutroom batch")).Hint, "pass --on-bad skip to leave out what cannot be read, or give --out"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	denied := cutroom.Errorf(cutroom.Denied, "add snap_tolerance")
 	if got := b.inWords(denied, "cutroom cut"); cutroom.AsError(got).Msg != denied.Msg || b.inWords(nil, "x") != nil {
 		t.Errorf("%v", got)
