@@ -118,3 +118,29 @@ func TestCutRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A copied picture that its file turns upside down stays the right way up: where a
+// container has no mark for it, it is encoded, or refused.
+func TestACopyStaysUpright(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "color=black:s=160x90:r=25:d=2,drawbox=h=45:c=white:t=fill", "-c:v", "libx264", "-g", "10", filepath.Join(w.dir, "coded.mp4"))
+	testenv.FFmpeg(t, "-i", filepath.Join(w.dir, "coded.mp4"), "-c", "copy", "-metadata:s:v:0", "rotate=180", filepath.Join(w.dir, "over.mp4"))
+	for _, name := range []string{"cut.mkv", "cut.mp4"} {
+		out := must[edit.CutOutput](w, "edit.cut", edit.CutInput{Input: "over.mp4", Start: "0.4", Writing: to(name)})
+		if p := w.pixels(name, "0.5", 160, 90); p[0] > 40 || p[len(p)-1] < 200 {
+			t.Errorf("%s lies upside down: %d above, %d beneath", name, p[0], p[len(p)-1])
+		}
+		if want := strings.HasSuffix(name, "mkv"); out.Reencoded != want {
+			t.Errorf("%s: encoded %v", name, out.Reencoded)
+		}
+	}
+	e := w.fails("edit.metadata", edit.MetadataInput{Input: "over.mp4", Title: ptr("x"), Writing: to("tagged.mkv")}, cutroom.Invalid)
+	if !strings.Contains(e.Hint, ".mp4") {
+		t.Errorf("%s", e.Hint)
+	}
+	must[edit.MetadataOutput](w, "edit.metadata", edit.MetadataInput{Input: "over.mp4", Title: ptr("x"), Writing: to("tagged.mov")})
+	if p := w.pixels("tagged.mov", "0.5", 160, 90); p[0] > 40 || p[len(p)-1] < 200 {
+		t.Errorf("the tagged copy lies upside down")
+	}
+}

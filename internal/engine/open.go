@@ -80,6 +80,9 @@ func (f *faults) keep(ctx context.Context, input string, err error) error {
 	return nil
 }
 
+// maxFaults is how many of them an error names: a list of thousands is read by nobody.
+const maxFaults = 50
+
 // all is one error for all faults, with the code and the hint of the first.
 func (f faults) all() error {
 	switch len(f) {
@@ -88,12 +91,15 @@ func (f faults) all() error {
 	case 1:
 		return f[0].err
 	}
-	texts := make([]string, len(f))
-	for i, x := range f {
+	texts := make([]string, min(len(f), maxFaults))
+	for i, x := range f[:len(texts)] {
 		texts[i] = x.err.Msg
 		if !strings.Contains(texts[i], x.input) {
 			texts[i] = fmt.Sprintf("%q: %s", x.input, texts[i])
 		}
+	}
+	if more := len(f) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	first := f[0].err
 	return &cutroom.Error{Code: first.Code, Msg: fmt.Sprintf("%d inputs cannot be used: %s", len(f), strings.Join(texts, "; ")), Hint: first.Hint}

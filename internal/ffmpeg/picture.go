@@ -120,6 +120,13 @@ func (m matrix) turn() (degrees int, mirrored, exact bool) {
 	return int(mod(int64(quarter)*90, 360)), mirrored, math.Abs(angle-quarter*90) < 1
 }
 
+// Turned reports whether the coded picture is shown turned or flipped.
+func (v *VideoFacts) Turned() bool { return v.Rotation != 0 || v.Mirrored }
+
+// KeepsTurn reports whether ffmpeg writes into a container how its picture is turned, so
+// that copied packets are shown as they were: into Matroska it does not.
+func KeepsTurn(container string) bool { return container == "mp4" || container == "mov" }
+
 // size sets the size as shown: square pixels, turned upright.
 func (v *VideoFacts) size() {
 	w, h := v.square()

@@ -40,7 +40,7 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 	} else if err := c.joinPicture(); err != nil {
 		return nil, err
 	}
-	if v.Video.Rotation != 0 || v.Video.Mirrored {
+	if v.Video.Turned() {
 		// A graph with one input makes ffmpeg copy that stream's turn to the output, which is
 		// upright already.
 		c.chains = append(c.chains, fmt.Sprintf("[0:%d]nullsink", v.Index))
@@ -60,7 +60,7 @@ func (c *compiler) picture() ([]argv.Atom, error) {
 // turned: ffmpeg carries it over where one stream alone goes into a graph, so it goes
 // in twice.
 func (c *compiler) upright(v *ffmpeg.Stream) {
-	if v.Video.Rotation != 0 || v.Video.Mirrored {
+	if v.Video.Turned() {
 		c.chains = append(c.chains, fmt.Sprintf("[0:%d]nullsink", v.Index))
 	}
 }
@@ -71,6 +71,10 @@ func (c *compiler) copyPicture(src *Source, v *ffmpeg.Stream) ([]argv.Atom, erro
 		return nil, cutroom.Errorf(cutroom.Invalid, "%s cannot hold the picture as it is (%s)", c.g.Target.Container, v.CodecName).
 			WithHint("name an output with the input's suffix, or .mkv")
 	}
+	if v.Video.Turned() && !ffmpeg.KeepsTurn(c.g.Target.Container) {
+		return nil, cutroom.Errorf(cutroom.Invalid, "the picture is turned by a mark of its file, and %s has none: a copy would lie on its side or upside down", c.g.Target.Container).
+			WithHint("name an output that ends in .mp4 or .mov; `cutroom edit fit` turns the picture itself")
+	}
 	atoms := append(argv.Words("-map", fmt.Sprintf("0:%d", v.Index), "-c:v", "copy"), hvcTag(c.g.Target.Container, v.CodecName)...)
 	bits, err := c.bits(v)
 	if err != nil {
@@ -80,6 +84,7 @@ func (c *compiler) copyPicture(src *Source, v *ffmpeg.Stream) ([]argv.Atom, erro
 		atoms = append(atoms, argv.Words("-bsf:v", strings.Join(bits, ","))...)
 	}
 	x := &proof.Video{Codec: v.CodecName, Frames: v.Frames, Width: v.Video.DisplayWidth, Height: v.Video.DisplayHeight, PixelFormat: v.Video.PixelFormat, First: max(0, v.StartSeconds)}
+	x.Rotation, x.Mirrored = &v.Video.Rotation, v.Video.Mirrored
 	x.Uneven = v.Video.VFR.Variable
 	if v.EndSeconds > v.StartSeconds && !x.Uneven { // how long the last of uneven frames shows, a muxer guesses
 		x.Length = v.EndSeconds - v.StartSeconds

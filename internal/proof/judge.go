@@ -149,6 +149,9 @@ func (p *Proof) video(s *ffmpeg.Stream) {
 	p.same("content_light_level", stream, w.LightLevel, v.LightLevel)
 	if w.Rotation != nil {
 		p.row("rotation", stream, *w.Rotation == v.Rotation, fmt.Sprint(*w.Rotation), fmt.Sprint(v.Rotation), "degrees clockwise")
+		if w.Mirrored || v.Mirrored {
+			p.row("mirrored", stream, w.Mirrored == v.Mirrored, fmt.Sprint(w.Mirrored), fmt.Sprint(v.Mirrored), "")
+		}
 	}
 }
 

@@ -108,6 +108,9 @@ func New(src Source, spans []Span, t Target, o Options, a ffmpeg.Abilities) (*Jo
 	if j.reason = src.Unfit(); j.reason == "" && !src.holdsPicture(t.Container) {
 		j.reason = fmt.Sprintf("%s cannot hold %s pictures", t.Container, src.video().CodecName)
 	}
+	if j.reason == "" && src.video().Video.Turned() && !ffmpeg.KeepsTurn(t.Container) {
+		j.reason = fmt.Sprintf("the picture is turned by a mark of its file, and %s has none", t.Container)
+	}
 	if j.reason != "" {
 		j.state = done
 		return j, nil

@@ -220,6 +220,19 @@ func (j *Job) rows(doc *ffmpeg.Document) []cutroom.Verified {
 	list = append(list,
 		row("first_frame", p.first >= least, "video", "dB", fmt.Sprintf("the source's, PSNR at least %d", least), ratio(p.first)),
 		row("last_frame", p.final >= least, "video", "dB", fmt.Sprintf("the source's, PSNR at least %d", least), ratio(p.final)))
+	if v.Video.Turned() {
+		turn := func(f *ffmpeg.VideoFacts) string {
+			if f.Mirrored {
+				return fmt.Sprintf("%d, mirrored", f.Rotation)
+			}
+			return fmt.Sprint(f.Rotation)
+		}
+		measured := "no picture"
+		if made := doc.FirstVideo(); made != nil {
+			measured = turn(made.Video)
+		}
+		list = append(list, row("rotation", measured == turn(v.Video), "video", "degrees clockwise", turn(v.Video), measured))
+	}
 	if j.src.cover(j.target) != nil {
 		n := len(doc.CoverArt)
 		list = append(list, row("streams", n == 1, "cover", "", "1", fmt.Sprint(n)))

@@ -158,6 +158,8 @@ func reelsOf(sources []Source) []string {
 // edlReader reads a list, line by line.
 type edlReader struct {
 	t      *Timeline
+	shelf  shelf
+	total  int64 // where the last clip ends
 	lost   Lost
 	events []edlEvent
 }
@@ -386,6 +388,7 @@ func (r *edlReader) build() error {
 	if len(r.t.Clips) == 0 {
 		return bad("the list has no event with a picture")
 	}
+	r.t.Sources = r.shelf.list
 	for i := range r.t.Marks {
 		r.t.Marks[i].At -= r.t.Start
 	}
@@ -394,8 +397,7 @@ func (r *edlReader) build() error {
 
 // clip adds the clip of an event.
 func (r *edlReader) clip(e edlEvent) error {
-	_, total := r.t.Places()
-	c := Clip{In: e.in, Length: e.end - e.at, Lead: e.at - r.t.Start - total}
+	c := Clip{In: e.in, Length: e.end - e.at, Lead: e.at - r.t.Start - r.total}
 	if c.Lead < 0 {
 		return bad("the events of the list overlap, or are not in order")
 	}
@@ -426,8 +428,9 @@ func (r *edlReader) clip(e edlEvent) error {
 	if s.Path == "" && s.Name == "" {
 		s.Name = e.reel
 	}
-	c.Source = r.t.source(s)
+	c.Source = r.shelf.put(s)
 	r.t.Clips = append(r.t.Clips, c)
+	r.total = e.end - r.t.Start
 	return nil
 }
 

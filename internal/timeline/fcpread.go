@@ -10,6 +10,7 @@ import (
 // fcpReader reads the first project of a document.
 type fcpReader struct {
 	t       *Timeline
+	shelf   shelf
 	lost    Lost
 	formats map[string]*element
 	assets  map[string]*element
@@ -62,16 +63,14 @@ func readFCPXML(text []byte) (*Timeline, Lost, error) {
 
 // arrange puts the sources that are used into the order of the document.
 func (r *fcpReader) arrange(assets []*element) {
-	sorted := &Timeline{}
+	sorted := shelf{}
 	place := map[int]int{}
 	for _, e := range assets {
-		n := len(r.t.Sources)
-		if i := r.asset(e); i < n {
-			place[i] = sorted.source(r.t.Sources[i])
+		if i, ok := r.shelf.at[r.source(e).key()]; ok {
+			place[i] = sorted.put(r.shelf.list[i])
 		}
-		r.t.Sources = r.t.Sources[:n]
 	}
-	r.t.Sources = sorted.Sources
+	r.t.Sources = sorted.list
 	for i := range r.t.Clips {
 		r.t.Clips[i].Source = place[r.t.Clips[i].Source]
 	}
@@ -220,7 +219,10 @@ func (r *fcpReader) seconds(n int64) *big.Rat {
 }
 
 // asset returns the number of an asset's source.
-func (r *fcpReader) asset(e *element) int {
+func (r *fcpReader) asset(e *element) int { return r.shelf.put(r.source(e)) }
+
+// source is what an asset names.
+func (r *fcpReader) source(e *element) Source {
 	src := e.attrs["src"]
 	if rep := e.find("media-rep"); rep != nil && rep.attrs["src"] != "" {
 		src = rep.attrs["src"]
@@ -228,7 +230,7 @@ func (r *fcpReader) asset(e *element) int {
 	s := Source{Path: pathOf(src), Name: line(e.attrs["name"]), Video: e.attrs["hasVideo"] == "1", Audio: e.attrs["hasAudio"] == "1"}
 	s.Start = r.frames(orZero(e.attrs["start"]), "an asset")
 	s.Length = r.frames(orZero(e.attrs["duration"]), "")
-	return r.t.source(s)
+	return s
 }
 
 // speed is the even speed that a clip's map of times says.

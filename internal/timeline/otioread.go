@@ -12,7 +12,9 @@ import (
 type otioReader struct {
 	t    *Timeline
 	lost Lost
-	cuts []otioCut // of the pictures: sound is compared with them
+	cuts map[otioPlace]bool // of the pictures: sound is compared with them
+
+	shelf shelf
 }
 
 // otioCut is a clip of a track as it is cut there.
@@ -20,6 +22,14 @@ type otioCut struct {
 	source       Source
 	at, in, long int64
 }
+
+// otioPlace is which part of which file a cut shows, and when.
+type otioPlace struct {
+	path         string
+	at, in, long int64
+}
+
+func (c otioCut) place() otioPlace { return otioPlace{c.source.Path, c.at, c.in, c.long} }
 
 func readOTIO(text []byte) (*Timeline, Lost, error) {
 	if err := shallow(text); err != nil {
@@ -56,7 +66,10 @@ func readOTIO(text []byte) (*Timeline, Lost, error) {
 	r.t.Drop = own.Drop && r.t.base()%30 == 0
 	r.t.Start = frames(doc.Global, r.t.Rate, &r.lost)
 	r.t.Clips = r.track(pictures[0])
-	r.cuts = r.cutsOf(pictures[0])
+	r.cuts = map[otioPlace]bool{}
+	for _, c := range r.cutsOf(pictures[0]) {
+		r.cuts[c.place()] = true
+	}
 	for _, p := range pictures[1:] {
 		r.lost.add("the track %q, which lies over the first", line(p.Name))
 	}
@@ -67,6 +80,7 @@ func readOTIO(text []byte) (*Timeline, Lost, error) {
 		r.mark(m, 0)
 	}
 	r.say(doc.Tracks)
+	r.t.Sources = r.shelf.list
 	return r.t, r.lost, nil
 }
 
@@ -159,7 +173,7 @@ func (r *otioReader) clip(o *otioObject) (Clip, bool) {
 	if ref == nil || ref.Schema != "ExternalReference.1" || c.Length == 0 || c.In < 0 {
 		return c, false
 	}
-	c.Source = r.t.source(r.source(o, ref))
+	c.Source = r.shelf.put(r.source(o, ref))
 	for _, e := range o.Effects {
 		if e.Schema != "LinearTimeWarp.1" || e.Scalar == nil || *e.Scalar <= 0 {
 			r.lost.add("the effect %s of %q", line(e.Schema), line(o.Name))
@@ -220,38 +234,28 @@ func (r *otioReader) sound(tr *otioObject) {
 	cuts := r.cutsOf(tr)
 	own := len(cuts) > 0
 	for _, c := range cuts {
-		own = own && r.shown(c)
+		own = own && r.cuts[c.place()]
 	}
 	switch {
 	case len(cuts) == 0:
 	case own && tr.ours().Role != "bed":
+		heard := map[string]bool{}
 		for _, c := range cuts {
-			for i, s := range r.t.Sources {
-				if s.Path == c.source.Path {
-					r.t.Sources[i].Audio = true
-				}
-			}
+			heard[c.source.Path] = true
+		}
+		for i, s := range r.shelf.list {
+			r.shelf.list[i].Audio = s.Audio || heard[s.Path]
 		}
 	case len(cuts) == 1:
 		s := cuts[0].source
 		if tr.ours().Role != "bed" {
 			s.Video, s.Audio = false, true
 		}
-		r.t.Beds = append(r.t.Beds, Bed{Source: r.t.source(s), At: cuts[0].at, In: max(0, cuts[0].in), Length: cuts[0].long})
+		r.t.Beds = append(r.t.Beds, Bed{Source: r.shelf.put(s), At: cuts[0].at, In: max(0, cuts[0].in), Length: cuts[0].long})
 	default:
 		r.lost.add("the track %q: %d sounds with cuts of their own", line(tr.Name), len(cuts))
 	}
 	r.say(tr)
-}
-
-// shown reports whether a sound is that of a clip that shows at the same time.
-func (r *otioReader) shown(c otioCut) bool {
-	for _, v := range r.cuts {
-		if v.source.Path == c.source.Path && v.at == c.at && v.in == c.in && v.long == c.long {
-			return true
-		}
-	}
-	return false
 }
 
 // say names what lies on a track or stack besides its children.

@@ -145,21 +145,36 @@ func bad(format string, args ...any) error {
 	return cutroom.Errorf(cutroom.Invalid, format, args...).WithHint("export the timeline again, or take another format")
 }
 
-// source returns the number of a source with that path and name, a new one when there is
-// none yet.
-func (t *Timeline) source(s Source) int {
+// shelf numbers the sources of a timeline that is read, each once.
+type shelf struct {
+	list []Source
+	at   map[Source]int // by path, name and start alone
+}
+
+// key is what tells s from other sources.
+func (s Source) key() Source {
 	if s.Path != "" && s.Name == nameOf(s.Path) {
 		s.Name = ""
 	}
-	for i, o := range t.Sources {
-		if o.Path == s.Path && o.Name == s.Name && o.Start == s.Start {
-			o.Length, o.Video, o.Audio = max(o.Length, s.Length), o.Video || s.Video, o.Audio || s.Audio
-			t.Sources[i] = o
-			return i
+	return Source{Path: s.Path, Name: s.Name, Start: s.Start}
+}
+
+// put returns the number of a source with that path and name, a new one when there is
+// none yet.
+func (h *shelf) put(s Source) int {
+	k := s.key()
+	i, ok := h.at[k]
+	if !ok {
+		if h.at == nil {
+			h.at = map[Source]int{}
 		}
+		i = len(h.list)
+		h.at[k] = i
+		h.list = append(h.list, k)
 	}
-	t.Sources = append(t.Sources, s)
-	return len(t.Sources) - 1
+	o := &h.list[i]
+	o.Length, o.Video, o.Audio = max(o.Length, s.Length), o.Video || s.Video, o.Audio || s.Audio
+	return i
 }
 
 // base is how many frames a second of a label counts.

@@ -427,3 +427,38 @@ func FuzzOTIO(f *testing.F) {
 	}
 	fuzz(f, OTIO, string(text))
 }
+
+// What is read costs time in proportion to its length: lists of many thousands of files
+// once took minutes each.
+func TestManySources(t *testing.T) {
+	t.Parallel()
+	const many = 30_000
+	rate := ffmpeg.Rational{Num: 25, Den: 1}
+	edl, fcp, spine, clips := &strings.Builder{}, &strings.Builder{}, &strings.Builder{}, &strings.Builder{}
+	edl.WriteString("TITLE: many\nFCM: NON-DROP FRAME\n")
+	fcp.WriteString(`<fcpxml version="1.10"><resources><format id="f" frameDuration="1/25s"/>`)
+	for i := range many {
+		fmt.Fprintf(fcp, `<asset id="a%d" src="f%d.mov" duration="9s" hasVideo="1"/>`, i, i)
+		fmt.Fprintf(spine, `<asset-clip ref="a%d" duration="1s"/>`, i)
+		fmt.Fprintf(clips, `{"OTIO_SCHEMA":"Clip.1","source_range":{"start_time":{"rate":25,"value":0},"duration":{"rate":25,"value":5}},"media_reference":{"OTIO_SCHEMA":"ExternalReference.1","target_url":"f%d.mov"}},`, i)
+	}
+	for i := range maxClips {
+		at := ffmpeg.TimecodeOf(int64(i)*5, 25, false)
+		fmt.Fprintf(edl, "%03d R%d V C 00:00:00:00 00:00:00:05 %s %s\n", i, i, at, ffmpeg.TimecodeOf(int64(i)*5+5, 25, false))
+	}
+	fcp.WriteString(`</resources><library><event><project><sequence format="f"><spine>` + spine.String() + `</spine></sequence></project></event></library></fcpxml>`)
+	track := `"children":[` + strings.TrimSuffix(clips.String(), ",") + `]}`
+	otio := `{"OTIO_SCHEMA":"Timeline.1","tracks":{"OTIO_SCHEMA":"Stack.1","children":[{"OTIO_SCHEMA":"Track.1","kind":"Video",` + track + `,{"OTIO_SCHEMA":"Track.1","kind":"Audio",` + track + `]}}`
+	got, _, err := Read(EDL, []byte(edl.String()), rate)
+	if err != nil || len(got.Clips) != maxClips || len(got.Sources) != maxClips || got.Sources[maxClips-1].Name != "R9999" {
+		t.Errorf("the list of %d events is read as %v, %v", maxClips, got, err)
+	}
+	for _, f := range []struct {
+		format Format
+		text   string
+	}{{FCPXML, fcp.String()}, {OTIO, otio}} {
+		if _, _, err := Read(f.format, []byte(f.text), rate); cutroom.AsError(err).Code != cutroom.Limit {
+			t.Errorf("%s of %d clips: %v", f.format, many, err)
+		}
+	}
+}
