@@ -29,11 +29,15 @@ type stepper struct {
 	engine.Runner
 	mu    sync.Mutex
 	steps []string
+	coded int // runs that encode sound
 }
 
 func (r *stepper) Run(ctx context.Context, c argv.Command, g sandbox.Grant) (argv.Result, error) {
 	r.mu.Lock()
 	r.steps = append(r.steps, c.Step)
+	if slices.Contains(c.Args, argv.Atom(argv.Word("aac"))) {
+		r.coded++
+	}
 	r.mu.Unlock()
 	return r.Runner.Run(ctx, c, g)
 }
@@ -112,6 +116,9 @@ func TestRenderIsOneEncode(t *testing.T) {
 	if n := r.since("encode"); n != 1 || out.Encodes != 1 {
 		t.Errorf("the picture was encoded %d times", n)
 	}
+	if r.coded != 1 {
+		t.Errorf("the sound was encoded %d times", r.coded)
+	}
 	w.proved(out.Verified)
 	seen := map[string]bool{}
 	for _, v := range out.Verified {
@@ -176,13 +183,14 @@ func TestRenderIsLookedAt(t *testing.T) {
 	}{
 		{"", "FFFFFF", "", "", true},
 		{", {src: vfr.mp4, in: 1}", "FFFFFF", "", "", true},
-		{"", "808080", "", "", false},
-		{", {src: vfr.mp4, in: 1}", "808080", "", "", false},
+		{"", "808080", "", "differs at least", false},
+		{", {src: vfr.mp4, in: 1}", "808080", "", "differs at least", false},
 		{"", "FFFFFF", "overlays: [{image: lid.png, position: \"0,0\", start: 1.15}]", "overlay 1 stands on 1 captions", true},
+		{"", "FFFFFF", "overlays: [{image: lid.png, position: \"0,0\"}]", "overlay 1 stands on all of them", false},
 	} {
 		in := edit.RenderInput{Text: fmt.Sprintf(project, c.clip, fmt.Sprintf("out%d.mp4", i), c.color, c.more)}
 		if !c.ok {
-			if e := w.fails("edit.render", in, cutroom.Verification); !strings.Contains(e.Msg, "captions_visible of captions") {
+			if e := w.fails("edit.render", in, cutroom.Verification); !strings.Contains(e.Msg, "captions_visible of captions") || !strings.Contains(e.Msg, c.note) {
 				t.Errorf("%d: %v", i, e)
 			}
 			continue

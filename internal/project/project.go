@@ -19,6 +19,7 @@ type Project struct {
 	Transition *Transition     `json:"transition,omitempty" doc:"How clips meet; a plain cut without it."`
 	Snap       *Snap           `json:"snap,omitempty" doc:"Move the ends of clips that ask for it to beats."`
 	Silence    *Silence        `json:"silence,omitempty" doc:"Take dead air out of the clips."`
+	Audiogram  *Audiogram      `json:"audiogram,omitempty" doc:"Draw what the clips sound like in place of their pictures, if they have any."`
 	Captions   *Captions       `json:"captions,omitempty" doc:"Text of what is said, drawn over the picture."`
 	Brand      cutroom.InPath  `json:"brand,omitempty" probe:"-" doc:"Brand file: fonts, colours, margin and logo of captions, graphics and overlays."`
 	Graphics   []Graphic       `json:"graphics,omitempty" items:"..50" doc:"Motion graphics, drawn over the picture."`
@@ -72,6 +73,26 @@ type Silence struct {
 	Threshold float64        `json:"threshold" min:"-120" max:"-1" default:"-35" unit:"dBFS" doc:"What lies below is silent."`
 	Least     cutroom.Micros `json:"min_silence,omitempty" min:"0.05" max:"3600" default:"0.6" unit:"s" doc:"Shortest silence that goes."`
 	Margin    cutroom.Micros `json:"margin" min:"0" max:"60" default:"0.15" unit:"s" doc:"How much of it stays on either side."`
+}
+
+// Audiogram is a picture drawn of sound.
+type Audiogram struct {
+	Style       string         `json:"style,omitempty" enum:"wave,line,bars,spectrum" doc:"wave: filled from the middle, also without it. line: the curve itself. bars: how strong each frequency is. spectrum: frequencies over time."`
+	Title       string         `json:"title,omitempty" max:"200" doc:"Text at the top, or at the bottom where the sound is drawn at the top."`
+	Font        string         `json:"font,omitempty" max:"100" rare:"true" doc:"Font of the title; the brand's, or one that has its letters, without it."`
+	Color       string         `json:"color,omitempty" max:"20" doc:"Colour of what is drawn, and of the title: a name or #RRGGBB; the brand's, or white, without it. A spectrum has colours of its own."`
+	Background  []string       `json:"background,omitempty" min:"1" max:"8" doc:"Colour of the ground, or several that run into each other from top to bottom; the brand's, or black, without it. Excludes image."`
+	Image       cutroom.InPath `json:"image,omitempty" doc:"A still picture as the ground."`
+	ImageFit    string         `json:"image_fit,omitempty" enum:"crop,pad,blur" doc:"How it gets into the frame; crop without it. Needs image."`
+	Opacity     float64        `json:"opacity,omitempty" min:"0.05" max:"1" doc:"How opaque what is drawn is; 1 without it."`
+	Position    string         `json:"position,omitempty" enum:"center,top,bottom" doc:"Where it is drawn; center without it."`
+	VisHeight   float64        `json:"vis_height,omitempty" min:"0.05" max:"1" doc:"How high it is, as a share of the frame; 0.4 without it."`
+	Split       bool           `json:"split_channels,omitempty" doc:"One curve for each channel. Not with bars."`
+	Platform    string         `json:"platform,omitempty" max:"40" doc:"Keep out of what this platform draws over."`
+	Width       int            `json:"width,omitempty" min:"64" max:"4096" unit:"px" doc:"Width of the frame; 1280 without it, or 16:9 of the height."`
+	Height      int            `json:"height,omitempty" min:"64" max:"4096" unit:"px" doc:"Height of the frame."`
+	FPS         float64        `json:"fps,omitempty" min:"1" max:"120" unit:"1/s" doc:"Frame rate, exact as in edit.fit; 25 without it."`
+	AudioStream int            `json:"audio_stream,omitempty" min:"0" max:"255" rare:"true" doc:"Which audio stream is drawn and heard, counted from 0."`
 }
 
 // Captions are text over the picture. Lengths are in units of which the frame's shorter

@@ -17,6 +17,8 @@ var Multicam = tool.Add(Family, tool.Spec[MulticamInput, MulticamOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Short:       "multicam",
+	Exclusive:   [][]string{{"switch", "auto", "energy", "offsets_only"}, {"offsets_only", "output"}, {"offsets_only", "edl"}, {"offsets", "fix_drift"}},
+	OneOf:       [][]string{{"switch", "auto", "energy", "offsets_only"}},
 	Timeout:     2 * time.Hour,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
 	CheckWith:   []string{"measure.sync", "measure.probe", "review.look"},

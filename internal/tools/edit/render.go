@@ -20,6 +20,8 @@ var Render = tool.Add(Family, tool.Spec[RenderInput, RenderOutput]{
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Short:       "render",
+	Exclusive:   [][]string{{"project", "text"}, {"template", "text"}, {"srt", "cues"}},
+	OneOf:       [][]string{{"project", "text", "list_templates", "schema"}},
 	Timeout:     6 * time.Hour,
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Fonts: true, Optional: []tool.Optional{
 		{Filter: "xfade", When: "transitions between videos"},

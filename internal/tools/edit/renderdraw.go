@@ -15,14 +15,17 @@ import (
 // draw adds the layers of graphics and overlays, on the frame and in the times of the
 // finished edit.
 func (r *rendering) draw() ([]argv.File, error) {
-	if len(r.p.Graphics)+len(r.p.Overlays) == 0 {
-		r.watch(nil)
-		return nil, nil
+	titled := r.p.Audiogram != nil && r.p.Audiogram.Title != ""
+	if len(r.p.Graphics)+len(r.p.Overlays) == 0 && !titled {
+		return nil, r.watch(nil)
 	}
 	if !r.video {
 		return nil, cutroom.Errorf(cutroom.Invalid, "graphics and overlays need a picture, and the edit has none").WithHint("name an output that ends in .mp4, or leave them out")
 	}
 	d := r.drawing()
+	if err := r.entitle(d); err != nil {
+		return nil, err
+	}
 	for i, g := range r.p.Graphics {
 		if err := r.graphic(d, g); err != nil {
 			return nil, entry("graphic", i, err)
@@ -39,8 +42,7 @@ func (r *rendering) draw() ([]argv.File, error) {
 	r.stage("overlays", len(r.p.Overlays) > 0)
 	r.graph.Sources = append(r.graph.Sources[:d.base:d.base], d.sources...)
 	r.graph.Picture.Layers = d.layers
-	r.watch(d)
-	return d.files, nil
+	return d.files, r.watch(d)
 }
 
 // call names the marks that have no name yet.

@@ -163,7 +163,7 @@ func (r *rendering) timeline(rate ffmpeg.Rational) *timeline.Timeline {
 		if n, ok := number[in.Index]; ok {
 			return n
 		}
-		s := timeline.Source{Path: filepath.ToSlash(path), Video: in.Media.FirstVideo() != nil, Audio: len(in.Media.AudioStreams()) > 0, Length: t.Frames(in.Media.DurationSeconds)}
+		s := timeline.Source{Path: filepath.ToSlash(path), Video: in.Media.FirstVideo() != nil && r.wave == nil, Audio: len(in.Media.AudioStreams()) > 0, Length: t.Frames(in.Media.DurationSeconds)}
 		if tc := in.Media.Timecode; tc != nil {
 			if label, err := ffmpeg.ParseTimecode(tc.Start); err == nil {
 				s.Start, _ = label.Count(ffmpeg.Base(rate))
@@ -222,6 +222,7 @@ func (r *rendering) unwritten() (list []string) {
 		on   bool
 		what string
 	}{
+		{r.wave != nil, "audiogram: its sound alone is written"},
 		{r.p.Captions != nil, "captions"},
 		{len(r.p.Graphics)+len(r.p.Overlays) > 0, "graphics and overlays"},
 		{r.p.Audio != nil && (r.p.Audio.Voice != "" || r.p.Audio.Denoise || r.p.Audio.Duck || r.p.Audio.Effects != "" || r.p.Audio.Replace != "" || r.p.Audio.Stems != nil), "work on the sound, other than one piece of music"},

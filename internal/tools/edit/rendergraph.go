@@ -21,6 +21,7 @@ func (r *rendering) build() error {
 		return err
 	}
 	r.stage("clips", true)
+	r.stage("audiogram", r.wave != nil)
 	r.stage("join", len(r.p.Clips) > 1)
 	r.stage("silence", r.p.Silence != nil)
 	d, err := r.delivery()
@@ -92,6 +93,9 @@ func (r *rendering) delivery() (*delivery, error) {
 	if a := r.p.Audio; a != nil {
 		in.AudioStream = a.Stream
 	}
+	if g := r.p.Audiogram; g != nil {
+		in.AudioStream = g.AudioStream
+	}
 	file := r.first()
 	if r.video {
 		if err := d.picture(in, file.Media); err != nil {
@@ -148,8 +152,15 @@ func (r *rendering) picture(d *delivery) error {
 	if f := r.p.Frame; f != nil {
 		list = append(list, shape{"frame", f.Width, f.Height, f.Aspect})
 	}
+	if g := r.p.Audiogram; g != nil && g.Width+g.Height > 0 {
+		list = append(list, shape{"audiogram", g.Width, g.Height, ""})
+	}
 	if err := r.frame(p, list); err != nil {
 		return err
+	}
+	if v := r.first().Media.FirstVideo().Video; r.wave != nil {
+		p.Width, p.Height = or(p.Width, v.DisplayWidth), or(p.Height, v.DisplayHeight)
+		r.wave.Box = r.waveBox(p.Width, p.Height)
 	}
 	fit, color, err := r.fits()
 	if err != nil {
@@ -229,6 +240,9 @@ func (r *rendering) rate(p *graph.Picture) error {
 		p.Rate, err = rate(fps)
 		return err
 	}
+	if r.wave != nil && !p.Rate.Known() {
+		p.Rate = r.waveRate()
+	}
 	return nil
 }
 
@@ -272,6 +286,9 @@ func (r *rendering) sound(d *delivery) error {
 	}
 	if a := r.p.Audio; a != nil {
 		s.Stream = a.Stream
+	}
+	if g := r.p.Audiogram; g != nil {
+		s.Tracks, s.Stream = graph.OneTrack, g.AudioStream
 	}
 	s.Work = w
 	r.stage("audio", w != nil)
@@ -369,6 +386,9 @@ func (r *rendering) lasts(d *delivery) error {
 			t.MaxLength = f.Duration
 		}
 		return nil
+	}
+	if r.wave != nil {
+		return cutroom.Errorf(cutroom.Invalid, "fit: the sound of an audiogram plays at its own speed").WithHint("use method trim, or leave duration out")
 	}
 	by := ffmpeg.Rational{Num: int64(shown), Den: int64(f.Duration - fixed)}.Reduced()
 	if x := by.Float(); by.Den <= 0 || x > 4 || x < 0.25 {

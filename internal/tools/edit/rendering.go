@@ -27,6 +27,8 @@ type rendering struct {
 	graph  graph.Graph
 	render *graph.Render
 	text   *captioning
+	wave   *graph.Wave // of an audiogram
+	silent *bool       // of an audiogram that was listened to
 }
 
 // quiet is a stretch of silence.
@@ -47,6 +49,13 @@ func (r *rendering) resolve() error {
 		span, err := r.span(file, c)
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("clip %d (%s): %s", i+1, c.Src, cutroom.AsError(err).Msg))
+		}
+		if r.p.Audiogram != nil {
+			if file, err = r.heard(file); err != nil {
+				problems = append(problems, fmt.Sprintf("clip %d (%s): %s", i+1, c.Src, cutroom.AsError(err).Msg))
+			} else if c.Speed != 0 && c.Speed != 1 {
+				problems = append(problems, fmt.Sprintf("clip %d (%s): the sound of an audiogram plays at its own speed", i+1, c.Src))
+			}
 		}
 		if v := file.Media.FirstVideo(); v != nil && !v.Video.StillImage {
 			pictures++

@@ -1,19 +1,27 @@
 package edit
 
 import (
+	"slices"
+
+	"cutroom"
+	"cutroom/internal/caption"
 	"cutroom/internal/graph"
 )
 
 // watch says what of the captions, graphics and overlays has to be seen in the written
 // file, and where.
-func (r *rendering) watch(d *drawing) {
+func (r *rendering) watch(d *drawing) error {
 	p := r.graph.Picture
 	if p == nil {
-		return
+		return nil
 	}
 	p.Sights, p.Drawn = nil, nil
 	if c := r.text; c != nil {
-		p.Sights = c.sights()
+		open, err := r.uncovered(d)
+		if err != nil {
+			return err
+		}
+		p.Sights = c.sights(open)
 		p.Drawn = append(p.Drawn, c.area())
 	}
 	if d != nil {
@@ -21,29 +29,35 @@ func (r *rendering) watch(d *drawing) {
 		for _, m := range d.marks {
 			p.Drawn = append(p.Drawn, m.box)
 		}
-		r.sayCovered(d)
 	}
+	return nil
 }
 
-// sayCovered names overlays that stand on captions: nobody can read those.
-func (r *rendering) sayCovered(d *drawing) {
-	if r.text == nil || r.text.layout == nil {
-		return
+// uncovered are the captions that no opaque overlay stands on: what changes where one does
+// is not the text. Overlays that hide some are named; one caption at least has to be left
+// for somebody to read.
+func (r *rendering) uncovered(d *drawing) ([]caption.Shown, error) {
+	c := r.text
+	if d == nil || c.layout == nil {
+		return c.shown, nil
 	}
+	left := slices.Clone(c.shown)
+	var last string
 	for _, m := range d.marks {
-		if !m.opaque {
-			continue
+		hidden := func(s caption.Shown) bool {
+			return m.opaque && s.Start < m.end && s.End > m.start && 2*shared(m.box, graph.Box{X: s.X, Y: s.Y, Width: s.Width, Height: s.Height}) >= s.Width*s.Height
 		}
-		n := 0
-		for _, s := range r.text.shown {
-			if s.Start < m.end && s.End > m.start && 2*shared(m.box, graph.Box{X: s.X, Y: s.Y, Width: s.Width, Height: s.Height}) >= s.Width*s.Height {
-				n++
-			}
-		}
-		if n > 0 {
+		if n := len(slices.DeleteFunc(slices.Clone(c.shown), func(s caption.Shown) bool { return !hidden(s) })); n > 0 {
 			r.say("%s stands on %d captions, which it hides", m.name, n)
+			last = m.name
 		}
+		left = slices.DeleteFunc(left, hidden)
 	}
+	if len(left) == 0 && len(c.shown) > 0 {
+		return nil, cutroom.Errorf(cutroom.Verification, "captions_visible of captions: %s stands on all of them, and nobody could read any", last).
+			WithHint("move it or the captions by position, or give it another time; `cutroom render --dry-run` tries that without encoding")
+	}
+	return left, nil
 }
 
 // shared is how many pixels two boxes have in common.
@@ -78,14 +92,14 @@ func (d *drawing) sights() (list []graph.Sight) {
 const captionStep = 64
 
 // sights are the middles of captions spread over the edit.
-func (c *captioning) sights() (list []graph.Sight) {
+func (c *captioning) sights(open []caption.Shown) (list []graph.Sight) {
 	floor := leastInk
 	if c.layout == nil {
 		floor /= 50 // anywhere in the frame
 	}
-	n := min(looks, len(c.shown))
+	n := min(looks, len(open))
 	for i := range n {
-		s := c.shown[i*(len(c.shown)-1)/max(1, n-1)]
+		s := open[i*(len(open)-1)/max(1, n-1)]
 		list = append(list, graph.Sight{
 			Check: "captions_visible", What: "captions", At: (s.Start + s.End) / 2, Box: graph.Box{X: s.X, Y: s.Y, Width: s.Width, Height: s.Height}, Least: captionStep, Share: floor,
 		})

@@ -103,6 +103,10 @@ func (r *rendering) kept(source int, span edl.Range) []edl.Range {
 // clips cuts the clips where they are silent. The parts of one clip meet in plain cuts.
 func (r *rendering) clips() error {
 	var list []graph.Clip
+	var err error
+	if r.wave, err = r.waves(); err != nil {
+		return err
+	}
 	before, after := cutroom.Micros(0), cutroom.Micros(0)
 	for i, c := range r.p.Clips {
 		file, err := r.f.Named(c.Src)
@@ -114,7 +118,7 @@ func (r *rendering) clips() error {
 		before += r.spans[i].End - r.spans[i].Start
 		after += edl.Total(keep)
 		for k, part := range keep {
-			clip := graph.Clip{Source: n, Start: part.Start, End: part.End}
+			clip := graph.Clip{Source: n, Start: part.Start, End: part.End, Wave: r.wave}
 			if part.End >= lengthOf(file) {
 				clip.End = 0
 			}

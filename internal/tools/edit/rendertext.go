@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"io"
 	"slices"
 
@@ -110,7 +111,12 @@ func or[T comparable](v, def T) T {
 }
 
 // platform is whose safe area captions keep to.
-func (r *rendering) platform(p *project.Captions) string { return or(p.Platform, r.exported()) }
+func (r *rendering) platform(p *project.Captions) string {
+	if g := r.p.Audiogram; g != nil {
+		return cmp.Or(p.Platform, g.Platform, r.exported())
+	}
+	return cmp.Or(p.Platform, r.exported())
+}
 
 // exported is the platform that the edit is exported for, "" for none.
 func (r *rendering) exported() string {
