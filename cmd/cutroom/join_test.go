@@ -99,3 +99,28 @@ func TestJoinRefuses(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A list names inputs from its own folder on; what is not there, or silent, is left out
+// when that is asked for, and named.
+func TestJoinLeavesOut(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	a, b, quiet := w.tone("a.wav", "0.5*sin(2*PI*500*t)", "0.5"), w.tone("b.wav", "0.25*sin(2*PI*900*t)", "0.5"), w.tone("quiet.wav", "0", "1")
+	w.write("list.txt", "# in order\na.wav\n\ngone.wav\nquiet.wav\nb.wav\na.wav\n")
+	in := edit.JoinInput{List: "list.txt", OnMissing: "skip", OnSilent: "skip", Channels: 6}
+	r := must[edit.JoinOutput](w, "edit.join", in)
+	if !slices.Equal(r.Skipped, []string{"gone.wav", "quiet.wav"}) || !slices.Equal(r.Silent, []string{"quiet.wav"}) || !slices.Equal(r.Duplicates, []string{"a.wav"}) ||
+		r.Clips != 3 || r.Expected != 1_500_000 || *r.File != "a_joined.wav" || len(r.Notes) != 3 {
+		t.Errorf("%+v", r)
+	}
+	if s := describe(w, *r.File).AudioStreams(); len(s) != 1 || s[0].Audio.Layout != "5.1" {
+		t.Errorf("%+v", s)
+	}
+	in.OnMissing = ""
+	if e := w.fails("edit.join", in, cutroom.NotFound); !strings.Contains(e.Error(), "gone.wav") {
+		t.Error(e)
+	}
+	w.fails("edit.join", edit.JoinInput{Inputs: []cutroom.InPath{a, "gone.wav"}, OnMissing: "skip"}, cutroom.NotFound)
+	w.fails("edit.join", edit.JoinInput{Inputs: []cutroom.InPath{a, quiet, quiet}, OnSilent: "skip", Writing: tool.Writing{Output: "x.wav"}}, cutroom.Invalid)
+	w.fails("edit.join", edit.JoinInput{Inputs: []cutroom.InPath{a, b}, List: "list.txt"}, cutroom.Invalid)
+}

@@ -372,3 +372,36 @@ func TestProbeNamesEveryBadInput(t *testing.T) {
 		t.Errorf("the same file twice gives %d descriptions", n)
 	}
 }
+
+// A value, a line and the levels of a picture, on the command line as in the answer.
+func TestProbeSaysWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	picture := w.blank("flat.mp4", 64, 48, 0.5)
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.5:r=10", "-vf", "lutyuv=y='16+219*(0.12+0.45*(val-16)/219)':u='128+(val-128)*0.15':v='128+(val-128)*0.15'", "-pix_fmt", "yuv420p", filepath.Join(w.dir, "log.mp4"))
+	for _, c := range []struct{ field, want string }{
+		{"video.width", "64"}, {"video.0.pixel_format", "yuv420p"}, {"video.3.codec", ""}, {"kind", "video"}, {"timecode.start", ""}, {"video.variable_frame_rate", "false"},
+	} {
+		f := must[measure.ProbeOutput](w, "measure.probe", measure.ProbeInput{Inputs: []cutroom.InPath{"log.mp4"}, Field: c.field}).Files[0]
+		if f.Value == nil || *f.Value != c.want {
+			t.Errorf("%s: %v, want %q", c.field, f.Value, c.want)
+		}
+	}
+	for _, field := range []string{"width", "video.widht", "video.width.x", ".", "video..codec", "file.0"} {
+		w.fails("measure.probe", measure.ProbeInput{Inputs: []cutroom.InPath{"log.mp4"}, Field: field}, cutroom.Invalid)
+	}
+	r := must[measure.ProbeOutput](w, "measure.probe", measure.ProbeInput{Inputs: []cutroom.InPath{"log.mp4", picture}, Analyze: true, Compact: true})
+	for i, log := range []bool{true, false} {
+		if l := r.Files[i].Video[0].Levels; l == nil || l.Frames < 1 || l.Log != log {
+			t.Errorf("file %d: %+v", i, l)
+		}
+	}
+	out, err := command(t, w.dir, "probe", "log.mp4", "--field", "video.height").Output()
+	if err != nil || string(out) != "48\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	lines, ok := r.Plain()
+	if !ok || len(lines) != 2 || !strings.HasPrefix(lines[0], "log.mp4: video, ") || !strings.Contains(lines[0], "h264 64x48, 10/1 fps") || !strings.Contains(lines[0], "looks like log footage") {
+		t.Errorf("%q", lines)
+	}
+}

@@ -138,6 +138,17 @@ func (a *App) showReply(reply *engine.Reply) error {
 		a.exit = cutroom.Verification.Facts().Exit
 	}
 	bare, isBare := reply.Output.(tool.Bare)
+	if p, ok := reply.Output.(tool.Plain); ok && !a.flags.json {
+		if lines, asked := p.Plain(); asked {
+			for _, r := range head.PartialReasons {
+				a.remark("partial: %s", r)
+			}
+			for _, l := range lines {
+				fmt.Fprintln(a.Stdout, clean(l))
+			}
+			return nil
+		}
+	}
 	if a.flags.json || isBare {
 		for _, r := range head.PartialReasons {
 			a.remark("partial: %s", r)

@@ -30,6 +30,18 @@ func (r expanding) Read(path cutroom.InPath, max int64) ([]byte, error) {
 	return nil, fmt.Errorf("%s was not opened", path)
 }
 
+// Has says whether a file can be opened that is there; a name of nothing is no error.
+func (r expanding) Has(path cutroom.InPath) (bool, error) {
+	f, _, err := r.k.openInput(string(path))
+	if err != nil {
+		if e := cutroom.AsError(err); e.Code == cutroom.NotFound {
+			return false, nil
+		}
+		return false, err
+	}
+	return true, f.Close()
+}
+
 // expand completes the input by the files that it names.
 func (k *call) expand(ctx context.Context) error {
 	if !k.tool.Expands() {

@@ -45,6 +45,11 @@ func (c *compiler) worked(t track, label string) (track, string, error) {
 		c.chains = append(c.chains, "["+label+"]"+mix+"["+label+"m]")
 		t.layout, t.channels, label = to, c.g.Target.Audio.Channels, label+"m"
 	}
+	if n := c.g.Target.Audio.Channels; n > 2 && n > t.channels { // the further channels stay silent
+		to := layoutName(n)
+		c.chains = append(c.chains, fmt.Sprintf("[%s]aformat=channel_layouts=%s[%sw]", label, to, label))
+		t.layout, t.channels, label = to, n, label+"w"
+	}
 	return t, label, nil
 }
 

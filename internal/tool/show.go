@@ -37,6 +37,12 @@ type Brief interface{ Brief() []string }
 // was asked for or not: a description that programs read.
 type Bare interface{ Bare() any }
 
+// Plain is a [Bare] output of which, when the caller asked for that, the command line
+// prints lines of text in place of JSON; --json prints JSON all the same.
+type Plain interface {
+	Plain() (lines []string, ok bool)
+}
+
 // Judged is an output that says whether what was asked about passed. One that did not
 // is an answer all the same; the command line ends with the exit code of a failed
 // verification.

@@ -321,6 +321,8 @@ func (t *Tool) LooksBeside() bool { return t.beside != nil }
 type Reading interface {
 	// Read returns a file whole, at most max bytes (limit beyond that).
 	Read(path cutroom.InPath, max int64) ([]byte, error)
+	// Has says whether there is a file of that name; an error when it may not be opened.
+	Has(path cutroom.InPath) (bool, error)
 }
 
 // Expands says whether the input is completed by files that it names.

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cutroom"
@@ -18,6 +19,28 @@ type joining struct {
 	video  bool
 	answer JoinOutput
 	render *graph.Render
+}
+
+// compose plans the encode of the clips that there are.
+func (j *joining) compose() error {
+	g, err := j.graph()
+	if err != nil {
+		return err
+	}
+	j.answer.Clips = len(j.files)
+	j.render, err = graph.NewRender(g, j.facts.Abilities)
+	return err
+}
+
+// duplicates names the inputs that stand more than once: on purpose, or not.
+func (j *joining) duplicates() {
+	seen := map[cutroom.InPath]int{}
+	for _, p := range j.in.Inputs {
+		if seen[p]++; seen[p] == 2 {
+			j.answer.Duplicates = append(j.answer.Duplicates, string(p))
+			j.say("%s stands more than once", p)
+		}
+	}
 }
 
 // length is how long a clip shows, or sounds.
@@ -173,6 +196,9 @@ func (j *joining) listen(i int) (tool.Plan, error) {
 		i++
 	}
 	if i == len(j.files) {
+		if j.in.OnSilent == "skip" && len(j.answer.Silent) > 0 {
+			return j.withoutSilent()
+		}
 		if len(j.answer.Silent) > 0 && j.in.OnSilent == "fail" {
 			return tool.Plan{}, cutroom.Errorf(cutroom.Invalid, "silent: %s", strings.Join(j.answer.Silent, ", ")).WithHint("leave these out, or use on_silent warn")
 		}
@@ -190,4 +216,30 @@ func (j *joining) listen(i int) (tool.Plan, error) {
 		}
 		return j.listen(i + 1)
 	})
+}
+
+// withoutSilent joins what is not silent.
+func (j *joining) withoutSilent() (tool.Plan, error) {
+	var files []tool.Input
+	var names []cutroom.InPath
+	for i, name := range j.in.Inputs {
+		if !slices.Contains(j.answer.Silent, string(name)) {
+			files, names = append(files, j.files[i]), append(names, name)
+		}
+	}
+	if len(files) < 2 {
+		return tool.Plan{}, cutroom.Errorf(cutroom.Invalid, "without what is silent (%s) there are not two inputs left", strings.Join(j.answer.Silent, ", ")).WithHint("use on_silent warn, or name other inputs")
+	}
+	j.files, j.in.Inputs = files, names
+	j.answer.Skipped = append(j.answer.Skipped, j.answer.Silent...)
+	j.answer.Notes = slices.DeleteFunc(j.answer.Notes, func(n string) bool {
+		return slices.ContainsFunc(j.answer.Silent, func(s string) bool { return strings.HasPrefix(n, s+" is ") })
+	})
+	for _, s := range j.answer.Silent {
+		j.say("%s is silent and is left out", s)
+	}
+	if err := j.compose(); err != nil {
+		return tool.Plan{}, err
+	}
+	return tool.Follow(j.render, j, nil)
 }

@@ -16,22 +16,42 @@ import (
 var Probe = tool.Add(Family, tool.Spec[ProbeInput, ProbeOutput]{
 	Name:        "measure.probe",
 	Summary:     "Say what media files are: length, picture, sound, streams, problems",
-	Description: "Find out what a media file really is before you use it: measured length, size as shown (turned, square pixels), exact and variable frame rate, bit depth, colour, HDR, alpha, sound, subtitles, chapters, timecode and what is wrong with it. Takes several files. Costs one quick look, no decode.",
+	Description: "Find out what a media file really is before you use it: measured length, size as shown (turned, square pixels), exact and variable frame rate, bit depth, colour, HDR, alpha, sound, subtitles, chapters, timecode and what is wrong with it. Takes several files. Costs one quick look, no decode; analyze decodes forty pictures of each video, for their levels.",
 	Kind:        cutroom.Read,
 	Exact:       tool.BitExact,
-	Revision:    1,
+	Revision:    2,
 	Short:       "probe",
 	Timeout:     2 * time.Minute,
-	Needs:       tool.Needs{Programs: []string{"ffprobe"}, Optional: []tool.Optional{{Program: "ffmpeg", When: "a file in which perhaps nothing can be decoded"}}},
-	Examples:    []ProbeInput{{Inputs: []cutroom.InPath{"talk.mp4"}}},
-	Plan:        func(tool.Facts, ProbeInput) (tool.Plan, error) { return tool.Plan{}, nil },
-	Interpret:   describe,
+	Needs: tool.Needs{Programs: []string{"ffprobe"}, Optional: []tool.Optional{
+		{Program: "ffmpeg", When: "analyze, and a file in which perhaps nothing can be decoded"}, {Filter: "signalstats", When: "analyze"},
+	}},
+	Examples: []ProbeInput{
+		{Inputs: []cutroom.InPath{"talk.mp4"}},
+		{Inputs: []cutroom.InPath{"talk.mp4"}, Field: "video.frame_rate"},
+		{Inputs: []cutroom.InPath{"talk.mp4", "ride.mp4"}, Compact: true},
+	},
+	Plan:      planProbe,
+	Interpret: describe,
 })
 
 // ProbeInput is the request.
 type ProbeInput struct {
-	Inputs []cutroom.InPath `json:"inputs" items:"1..32" doc:"The files."`
-	Limits Limits           `json:"limits,omitzero" doc:"Bounds of each file."`
+	Inputs  []cutroom.InPath `json:"inputs" items:"1..32" doc:"The files."`
+	Compact bool             `json:"compact,omitempty" doc:"Say each file in one line of text; the command prints that in place of JSON."`
+	Field   string           `json:"field,omitempty" max:"200" doc:"Say one value of each file, by its dotted path in the description: duration_seconds, video.frame_rate, audio.1.language. Of a list the first counts where no number is given. Nothing where the file has no such value. The command prints that alone. Excludes compact."`
+	Analyze bool             `json:"analyze,omitempty" doc:"Measure the levels of pictures too, and whether they look like log footage: ffmpeg decodes the first twenty seconds, and looks at two pictures of each."`
+	Limits  Limits           `json:"limits,omitzero" doc:"Bounds of each file."`
+}
+
+// Validate refuses a field that no description has.
+func (in ProbeInput) Validate() error {
+	switch {
+	case in.Field == "":
+		return nil
+	case in.Compact:
+		return cutroom.Errorf(cutroom.Invalid, "field and compact exclude each other").WithHint("give one of them")
+	}
+	return checkField(in.Field)
 }
 
 // Bounds are the limits of the call.
@@ -45,6 +65,8 @@ type ProbeOutput struct {
 
 // ProbedFile is what one file is. Times count from where playback starts.
 type ProbedFile struct {
+	Line     string              `json:"line,omitempty" doc:"What it is in one line, when compact was asked for."`
+	Value    *string             `json:"value,omitempty" doc:"What field asked for; empty when the file has no such value."`
 	File     string              `json:"file" doc:"Where the file is, safe to show."`
 	Kind     string              `json:"kind" enum:"video,audio,image,subtitle" doc:"Cover art does not make sound a video."`
 	Format   string              `json:"format" doc:"Demuxer that reads it."`
@@ -109,6 +131,7 @@ type ProbedVideo struct {
 	DolbyVision int             `json:"dolby_vision_profile,omitempty" doc:"When it is there."`
 	FieldOrder  string          `json:"field_order,omitempty" doc:"When interlaced: tt, bb, tb or bt."`
 	Alpha       bool            `json:"alpha,omitempty" doc:"Transparent somewhere."`
+	Levels      *ffmpeg.Levels  `json:"levels,omitempty" doc:"When analyze was asked for."`
 	Captions    bool            `json:"closed_captions,omitempty" doc:"CEA-608/708 inside."`
 	Still       bool            `json:"still_image,omitempty" doc:"One picture."`
 }
@@ -123,7 +146,7 @@ type ProbedAudio struct {
 	BitDepth     int    `json:"bit_depth,omitempty" doc:"Bits per sample, of PCM and lossless sound."`
 }
 
-func describe(f tool.Facts, _ ProbeInput, _ tool.Results) (ProbeOutput, error) {
+func describe(f tool.Facts, asked ProbeInput, r tool.Results) (ProbeOutput, error) {
 	out := ProbeOutput{Files: []ProbedFile{}}
 	for i, in := range f.Inputs {
 		if in.Media == nil {
@@ -142,7 +165,19 @@ func describe(f tool.Facts, _ ProbeInput, _ tool.Results) (ProbeOutput, error) {
 		if in.Media.Truncated {
 			out.AddReason(which + " ends before what it promises")
 		}
-		out.Files = append(out.Files, probed(in.Locator, in.Media))
+		file := probed(in.Locator, in.Media)
+		if asked.Analyze && len(file.Video) > 0 {
+			if res, ran := r.Step(levelStep(i)); ran {
+				var err error
+				if file.Video[0].Levels, err = ffmpeg.Levelled(res); err != nil {
+					out.AddReason(fmt.Sprintf("%s: no levels: %s", which, cutroom.AsError(err).Msg))
+				}
+			}
+		}
+		if err := file.answer(asked); err != nil {
+			return out, err
+		}
+		out.Files = append(out.Files, file)
 	}
 	return out, nil
 }

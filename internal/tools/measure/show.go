@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,6 +27,14 @@ func (o *ProbeOutput) Show(room tool.Room) tool.Showing {
 	}
 	for i := range o.Files {
 		f := &o.Files[i]
+		if f.Line != "" {
+			facts = append(facts, fmt.Sprintf("%q: %s", f.File, f.Line))
+			continue
+		}
+		if f.Value != nil { // it may be a text of the file
+			texts = append(texts, fmt.Sprintf("%q: %s", f.File, *f.Value))
+			continue
+		}
 		facts = append(facts, f.lines()...)
 		list := f.texts()
 		if n := len(list) - mostTexts; n > 0 {
@@ -118,6 +127,30 @@ func (f *ProbedFile) lines() []string {
 	return lines
 }
 
+// brief is the file in a few words.
+func (f *ProbedFile) brief() []string {
+	list := []string{f.Kind, f.Format, "length unknown"}
+	if f.Duration != nil {
+		list[2] = fmt.Sprintf("%s s", f.Duration)
+	} else if f.Kind == string(ffmpeg.Image) {
+		list = list[:2]
+	}
+	if len(f.Video) > 0 {
+		v := &f.Video[0]
+		list = append(list, fmt.Sprintf("%s %dx%d", v.Codec, v.Width, v.Height))
+		if v.FrameRate.Known() {
+			list = append(list, fmt.Sprintf("%s fps", v.FrameRate)+when(v.Variable != nil && *v.Variable, " (variable)"))
+		}
+		list = append(list, v.PixelFormat, v.Transfer, when(v.HDR != "", "HDR %s", v.HDR), when(v.Levels != nil && v.Levels.Log, "looks like log footage"))
+	}
+	if len(f.Audio) > 0 {
+		a := &f.Audio[0]
+		list = append(list, fmt.Sprintf("%s %d Hz %d ch", a.Codec, a.SampleRate, a.Channels)+when(len(f.Audio) > 1, " and %d more tracks", len(f.Audio)-1))
+	}
+	list = append(list, fmt.Sprintf("%d bytes", f.Size), when(len(f.Problems) > 0, "%d problems", len(f.Problems)))
+	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
+}
+
 func (s *ProbedStream) head(what string) string {
 	kind := ""
 	if s.Text != nil {
@@ -156,7 +189,17 @@ func (v *ProbedVideo) line() string {
 	frames := when(v.Frames > 0, "%d frames", v.Frames) + when(v.Shown > 0, " (about %d shown)", v.Shown)
 	return v.head("picture") + ", " + parts(size, shape, rate, frames, when(v.KeyGap > 0, "key frames at most %s s apart", v.KeyGap),
 		v.PixelFormat, when(v.BitDepth > 0, "%d bit", v.BitDepth), colour, when(v.HDR != "", "HDR %s", v.HDR), when(v.DolbyVision > 0, "Dolby Vision profile %d", v.DolbyVision),
-		when(v.FieldOrder != "", "interlaced %s", v.FieldOrder), when(v.Alpha, "with alpha"), when(v.Captions, "with closed captions"), when(v.Still, "one still picture")) + v.tail()
+		when(v.FieldOrder != "", "interlaced %s", v.FieldOrder), when(v.Alpha, "with alpha"), when(v.Captions, "with closed captions"), when(v.Still, "one still picture"), v.levels()) + v.tail()
+}
+
+// levels says what was measured of them.
+func (v *ProbedVideo) levels() string {
+	l := v.Levels
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprintf("luma %.1f to %.1f %% (most from %.1f to %.1f, mean %.1f), saturation %.1f %%", l.LumaMin, l.LumaMax, l.LumaLow, l.LumaHigh, l.LumaAverage, l.Saturation) +
+		when(l.Log, ", LOOKS LIKE LOG FOOTAGE: %s", l.Evidence)
 }
 
 // rates says how even the frames are, and how that is known.
