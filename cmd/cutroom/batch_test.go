@@ -185,25 +185,99 @@ func TestBatchOfAProject(t *testing.T) {
 	}
 }
 
-// A batch that watches takes what comes, once.
+// A batch that watches takes what comes, once, and what is being copied when it is whole.
 func TestBatchWatches(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
 	w.shoot("in", 1)
-	w.shoot("later", 2)
+	whole := filepath.Join(t.TempDir(), "long.mp3") // of which any part is a recording
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "sine=440:d=6", whole)
+	raw, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
 	text := "steps: [{tool: edit.audio, with: {gain: 3}}]"
 	done := make(chan *edit.BatchOutput, 1)
 	go func() {
-		done <- must[edit.BatchOutput](w, "edit.batch", edit.BatchInput{Folder: "in", Text: text, Out: "out", Watch: 200_000, Idle: 12 * cutroom.Second})
+		done <- must[edit.BatchOutput](w, "edit.batch", edit.BatchInput{Folder: "in", Text: text, Out: "out", Watch: 1500_000, Idle: 8 * cutroom.Second})
 	}()
 	first := filepath.Join(w.dir, "out", "n000_audio.wav")
 	eventually(t, time.Minute, func() bool { _, err := os.Stat(first); return err == nil })
-	if err := os.Rename(filepath.Join(w.dir, "later", "n001.wav"), filepath.Join(w.dir, "in", "n001.wav")); err != nil {
+	f, err := os.Create(filepath.Join(w.dir, "in", "long.mp3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(w.dir, "in", "never.mp3"), "this is no sound")
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for part := range slices.Chunk(raw, len(raw)/60+1) {
+		if _, err := f.Write(part); err != nil {
+			t.Fatal(err)
+		}
+		<-tick.C
+	}
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	out := <-done
-	if out.Done != 2 || out.Total != 2 || out.Failures != 0 {
+	if out.Done != 2 || out.Total != 3 || out.Failures != 0 || len(out.Bad) != 1 || out.Bad[0].File != "in/never.mp3" {
 		t.Errorf("%+v", out)
+	}
+	if info, err := os.Stat(filepath.Join(w.dir, "out", "long_audio.mp3")); err != nil || info.Size() < int64(len(raw))*9/10 {
+		t.Errorf("it took a part of what was copied: %v, %+v", err, info)
+	}
+}
+
+// Folders below are taken when it is asked for; what is hidden is left alone, what is a
+// link is named. What lies between two steps goes when it is asked for, and nothing else.
+func TestBatchOfATree(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	r := &stepper{Runner: w.Engine.Runner}
+	w.Engine.Runner = r
+	w.shoot("in/day 2/deep", 2)
+	odd := filepath.Join(w.dir, "in", "day [it's] 100%")
+	if err := os.Mkdir(odd, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(w.dir, "in", "day 2", "deep", "n001.wav"), filepath.Join(odd, "n001.wav")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(w.dir, "in", "day 2", "._n000.wav"), "what another system leaves")
+	if err := os.Symlink("/etc/passwd", filepath.Join(w.dir, "in", "day 2", "x.wav")); err != nil {
+		t.Fatal(err)
+	}
+	text := "steps: [{tool: edit.audio, with: {gain: 3}}, {tool: edit.audio, with: {fade_out: 0.05}}]"
+	in := edit.BatchInput{Folder: "in", Text: text, Recursive: true, Tidy: true}
+	if e := w.fails("edit.batch", in, cutroom.Invalid); !strings.Contains(e.Msg, "1 of 3") || !strings.Contains(e.Msg, "in/day 2/x.wav: it is a link") {
+		t.Errorf("%q", e.Msg)
+	}
+	if e := w.fails("edit.batch", edit.BatchInput{Folder: "in", Text: text, Recursive: true, Out: "in", OnBad: "skip"}, cutroom.Invalid); !strings.Contains(e.Msg, "would be a file of the next run") {
+		t.Errorf("%q", e.Msg)
+	}
+	in.OnBad = "skip"
+	work := filepath.Join(w.dir, "in", "done", ".work", "day 2")
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(work, "mine.wav"), "of somebody")
+	results := []string{"in/done/day 2/deep/n000_audio.wav", "in/done/day [it's] 100%/n001_audio.wav"}
+	for i := range 2 {
+		out := must[edit.BatchOutput](w, "edit.batch", in)
+		if out.Done != 2 || out.Total != 3 || out.Reused != 2*i || len(out.Bad) != 1 || out.Results[0].Output != results[0] || out.Results[1].Output != results[1] {
+			t.Fatalf("%+v", out)
+		}
+		if n := r.since("encode"); n != 4-4*i {
+			t.Errorf("run %d: %d encodes", i+1, n)
+		}
+		var left []string
+		err := filepath.WalkDir(filepath.Join(w.dir, "in", "done", ".work"), func(path string, _ os.DirEntry, err error) error {
+			left = append(left, filepath.Base(path))
+			return err
+		})
+		if diff := cmp.Diff([]string{".work", "day 2", "mine.wav"}, left); err != nil || diff != "" {
+			t.Errorf("%v: between the steps there is %v", err, left)
+		}
 	}
 }
 

@@ -7,16 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"cutroom"
+	"cutroom/internal/tool"
 )
 
 // maxNames bounds what is listed of a folder.
 const maxNames = 20_000
 
-// List returns the names of the plain files in a folder, sorted. What a principal may open
-// is decided when it is opened; links are not followed.
-func (v *env) List(_ context.Context, folder cutroom.InPath) ([]string, error) {
+// List returns what a folder holds, by name, nothing below its folders. What a principal
+// may open is decided when it is opened; links are named and not followed.
+func (v *env) List(_ context.Context, folder cutroom.InPath) ([]tool.Listed, error) {
 	root, rel, err := v.k.e.folder(v.k.Principal, string(folder))
 	if err != nil {
 		return nil, err
@@ -40,13 +42,15 @@ func (v *env) List(_ context.Context, folder cutroom.InPath) ([]string, error) {
 	if len(entries) > maxNames {
 		return nil, cutroom.Errorf(cutroom.Limit, "%q holds more than %d files", folder, maxNames).WithHint("spread them over folders")
 	}
-	var names []string
+	var names []tool.Listed
 	for _, e := range entries {
-		if e.Type().IsRegular() {
-			names = append(names, e.Name())
+		info, err := e.Info()
+		if err != nil {
+			continue // it went while the folder was read
 		}
+		names = append(names, tool.Listed{Name: e.Name(), Folder: e.IsDir(), Plain: info.Mode().IsRegular(), Size: info.Size(), Modified: info.ModTime()})
 	}
-	slices.Sort(names)
+	slices.SortFunc(names, func(a, b tool.Listed) int { return strings.Compare(a.Name, b.Name) })
 	return names, nil
 }
 
@@ -66,6 +70,44 @@ func (v *env) MakeFolder(_ context.Context, folder cutroom.InPath) error {
 	defer r.Close()
 	if err := r.MkdirAll(rel, 0o755); err != nil {
 		return cutroom.Errorf(cutroom.Conflict, "the folder %q cannot be made", folder).WithCause(err).WithHint("name another folder for the results")
+	}
+	return nil
+}
+
+// DropFolder removes a folder that is empty; one that holds something stays.
+func (v *env) DropFolder(_ context.Context, folder cutroom.InPath) error {
+	root, rel, err := v.k.e.writable(v.k.Principal, string(folder))
+	if err != nil {
+		return err
+	}
+	return v.k.e.Stage.DropFolder(root, filepath.ToSlash(rel))
+}
+
+// Withdraw removes what a call of this one wrote, where the record of that call says
+// that it is what stands there.
+func (v *env) Withdraw(ctx context.Context, made tool.Reply) error {
+	m, ok := made.Output.(tool.Maker)
+	if !ok || m.AsMade().File == nil {
+		return nil
+	}
+	path := *m.AsMade().File
+	if err := v.k.e.MayWrite(v.k.Principal, path); err != nil {
+		return err
+	}
+	root, rel, err := v.k.e.writable(v.k.Principal, path)
+	if err != nil {
+		return err
+	}
+	v.k.mu.Lock()
+	r, err := v.k.openResult(ctx, string(made.Run))
+	v.k.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for _, a := range r.Manifest.Artifacts {
+		if a.Field == "output" {
+			return v.k.e.Stage.Withdraw(ctx, root, filepath.ToSlash(rel), a.SHA256)
+		}
 	}
 	return nil
 }

@@ -278,3 +278,50 @@ func TestSettleWithoutRename(t *testing.T) {
 		}
 	}
 }
+
+// What was published is withdrawn as long as it is that; anything else stays.
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	root := inputs(t)
+	f, want := artifact(t, "result")
+	for name, row := range map[string]struct {
+		now  string // what stands there then; "" for what was published
+		code cutroom.Code
+	}{"as it was": {}, "written by another": {"mine", cutroom.Conflict}} {
+		dest := "sub/" + name
+		if err := s.Publish(t.Context(), f, want, root, dest, Replace{}); err != nil {
+			t.Fatal(err)
+		}
+		if row.now != "" {
+			write(t, filepath.Join(root, dest), row.now)
+		}
+		err := s.Withdraw(t.Context(), root, dest, want)
+		if row.code != "" {
+			wantCode(t, err, row.code)
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Lstat(filepath.Join(root, dest)); (err == nil) != (row.code != "") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for dest, code := range map[string]cutroom.Code{"nothing": "", "link": cutroom.Denied, "sub/link-deep/x": cutroom.Denied, "../x": cutroom.Denied, ".cutroom/x": cutroom.Denied, "fifo": cutroom.Conflict} {
+		if err := s.Withdraw(t.Context(), root, dest, want); code != "" {
+			wantCode(t, err, code)
+		} else if err != nil {
+			t.Errorf("%s: %v", dest, err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(root, "bare"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for dest, stays := range map[string]bool{"bare": false, "sub": true, "clip.mp4": true, "gone": false} {
+		if err := s.DropFolder(root, dest); err != nil {
+			t.Errorf("%s: %v", dest, err)
+		}
+		if _, err := os.Lstat(filepath.Join(root, dest)); (err == nil) != stays {
+			t.Errorf("%s: %v", dest, err)
+		}
+	}
+}

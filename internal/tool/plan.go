@@ -179,10 +179,15 @@ type Env interface {
 	// Call invokes another tool under the same principal, deadline and budget. The
 	// id has to be in the spec's Calls.
 	Call(ctx context.Context, id string, in any) (Reply, error)
-	// List returns the names of the plain files in a folder, sorted.
-	List(ctx context.Context, folder cutroom.InPath) ([]string, error)
+	// List returns what lies in a folder, sorted by name.
+	List(ctx context.Context, folder cutroom.InPath) ([]Listed, error)
 	// MakeFolder makes a folder where this principal may write.
 	MakeFolder(ctx context.Context, folder cutroom.InPath) error
+	// DropFolder removes a folder that is empty.
+	DropFolder(ctx context.Context, folder cutroom.InPath) error
+	// Withdraw removes the file that a call made by this one wrote, unless something
+	// else stands there by now. The record of the call stays.
+	Withdraw(ctx context.Context, made Reply) error
 	// ReadArtifact reads an artifact of a result that this call made or was given.
 	ReadArtifact(ctx context.Context, ref cutroom.ArtifactRef, max int64) ([]byte, error)
 	// Recorded returns the recorded results of one tool about one source that this
@@ -214,6 +219,15 @@ type Env interface {
 	Now() time.Time
 	// Registry lists the tools of this installation that the principal may see.
 	Registry() []*Tool
+}
+
+// Listed is what stands under one name in a folder.
+type Listed struct {
+	Name     string
+	Folder   bool
+	Plain    bool // a file, and no link to one
+	Size     int64
+	Modified time.Time
 }
 
 // Jobs is the durable queue. An id that the principal may not see does not exist.

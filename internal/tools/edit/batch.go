@@ -30,15 +30,17 @@ var Batch = tool.Add(Family, tool.Spec[BatchInput, BatchOutput]{
 
 // BatchInput is the request.
 type BatchInput struct {
-	Folder cutroom.InPath `json:"folder" open:"-" doc:"The folder, or a pattern in one, such as shoot/*.mov."`
+	Folder cutroom.InPath `json:"folder" open:"-" doc:"The folder, or a pattern in one, such as shoot/*.mov. Hidden files are left alone, and links are not followed."`
 	Recipe cutroom.InPath `json:"recipe,omitempty" cli:"flag" probe:"-" doc:"The recipe. One of recipe and text is needed."`
 	Text   string         `json:"text,omitempty" max:"200000" doc:"The recipe itself, in place of a file. Its paths are the workspace's."`
 	Out    cutroom.InPath `json:"out,omitempty" cli:"flag" open:"-" doc:"Folder of the results; without it, done in the folder itself. It is made when it is not there."`
 
 	Jobs      int            `json:"jobs,omitempty" min:"1" max:"8" default:"1" doc:"How many files are worked on side by side. An encode uses all processors by itself."`
 	OnBad     string         `json:"on_bad,omitempty" enum:"fail,skip" default:"fail" doc:"What files that cannot be read do: all are named and nothing is done, or they are left out."`
-	Watch     cutroom.Micros `json:"watch,omitempty" min:"0.2" max:"3600" unit:"s" doc:"Look for further files this often, until the call is stopped or idle."`
+	Watch     cutroom.Micros `json:"watch,omitempty" min:"0.2" max:"3600" unit:"s" doc:"Look for further files this often, until the call is stopped or idle. A file is taken when two looks found it alike."`
 	Idle      cutroom.Micros `json:"idle,omitempty" min:"0.2" max:"86400" unit:"s" doc:"Stop watching when nothing came for so long. Needs watch."`
+	Recursive bool           `json:"recursive,omitempty" doc:"Take the folders below, too; results lie in folders of the same names."`
+	Tidy      bool           `json:"tidy,omitempty" rare:"true" doc:"Remove what lies between two steps (.work) once a file is done. A further run puts it there again, from the record."`
 	Overwrite bool           `json:"overwrite,omitempty" key:"-" doc:"Replace results that are not this batch's own."`
 }
 
@@ -60,7 +62,7 @@ type BatchOutput struct {
 	Done     int         `json:"processed" min:"0" doc:"How many are finished, those that were before among them."`
 	Reused   int         `json:"cached" min:"0" doc:"How many of them had been finished before: nothing was run."`
 	Failures int         `json:"failed" min:"0" doc:"How many failed."`
-	Bad      []BatchBad  `json:"bad" doc:"Files that cannot be read, when they were left out."`
+	Bad      []BatchBad  `json:"bad" doc:"Files that cannot be read, when they were left out; with watch, as the last look found them."`
 	Jobs     int         `json:"jobs" min:"1" doc:"How many were worked on side by side."`
 	Results  []BatchItem `json:"results" doc:"Each file, in order of its name."`
 }
@@ -105,7 +107,7 @@ func (o *BatchOutput) Brief() []string {
 }
 
 func batch(ctx context.Context, env tool.Env, in BatchInput) (BatchOutput, error) {
-	b := &batching{env: env, in: in, seen: map[string]bool{}, out: BatchOutput{Jobs: max(1, in.Jobs), Bad: []BatchBad{}, Results: []BatchItem{}}}
+	b := &batching{env: env, in: in, seen: map[string]look{}, bad: map[string]BatchBad{}, last: env.Now(), out: BatchOutput{Jobs: max(1, in.Jobs), Bad: []BatchBad{}, Results: []BatchItem{}}}
 	if err := b.open(); err != nil {
 		return b.out, err
 	}
@@ -113,6 +115,7 @@ func batch(ctx context.Context, env tool.Env, in BatchInput) (BatchOutput, error
 	for err == nil && in.Watch > 0 && b.wait(ctx) {
 		err = b.round(ctx)
 	}
+	b.close()
 	b.out.Made.Probe = nil
 	return b.out, err
 }

@@ -19,17 +19,21 @@ import (
 
 // batching is one batch at work.
 type batching struct {
-	env    tool.Env
-	in     BatchInput
-	recipe project.Recipe
-	tools  []*tool.Tool // of the steps
-	dir    string
-	match  string
-	dest   string
-	seen   map[string]bool
-	last   time.Time // when something came
-	mu     sync.Mutex
-	out    BatchOutput
+	env     tool.Env
+	in      BatchInput
+	recipe  project.Recipe
+	tools   []*tool.Tool // of the steps
+	dir     string
+	match   string
+	dest    string
+	seen    map[string]look // files that were worked on, as they were
+	before  map[string]look // all files, as the look before found them
+	bad     map[string]BatchBad
+	last    time.Time // when something came
+	faulty  []BatchBad
+	folders []string // that were made
+	mu      sync.Mutex
+	out     BatchOutput
 }
 
 // maxRecipe bounds a recipe.
@@ -54,14 +58,14 @@ func (b *batching) open() error {
 	if b.recipe, err = project.ReadRecipe(text); err != nil {
 		return err
 	}
-	b.dir, b.match = string(b.in.Folder), b.recipe.Match
+	b.dir, b.match = filepath.Clean(string(b.in.Folder)), b.recipe.Match
 	if base := filepath.Base(b.dir); strings.ContainsAny(base, "*?[") {
 		b.dir, b.match = filepath.Dir(b.dir), base
 		if _, err := path.Match(base, "x"); err != nil {
 			return cutroom.Errorf(cutroom.Invalid, "%q is no pattern", base).WithHint("write it as shoot/*.mp4")
 		}
 	}
-	if b.dest = string(b.in.Out); b.dest == "" {
+	if b.dest = filepath.Clean(string(b.in.Out)); b.in.Out == "" {
 		b.dest = filepath.Join(b.dir, "done")
 	}
 	for i, s := range b.recipe.Steps {
@@ -167,6 +171,7 @@ func (b *batching) suffix(step int, of string) string {
 
 // item is one file of a batch, and where each step writes.
 type item struct {
+	name    string // in the batch's folder
 	file    string
 	outputs []string
 }
@@ -176,14 +181,15 @@ func (b *batching) writes(i int) bool { return b.tools[i].Writes() }
 
 // plan is what becomes of a file.
 func (b *batching) plan(name string) item {
-	it := item{file: filepath.Join(b.dir, name)}
-	stem, of := strings.TrimSuffix(name, filepath.Ext(name)), strings.ToLower(filepath.Ext(name))
+	it := item{name: name, file: filepath.Join(b.dir, name)}
+	folder, base := filepath.Split(name)
+	stem, of := strings.TrimSuffix(base, filepath.Ext(base)), strings.ToLower(filepath.Ext(base))
 	final := func(what, suffix string) string {
 		n := stem + "_" + what + suffix
 		if b.recipe.Name != "" {
 			n = strings.ReplaceAll(strings.TrimSuffix(b.recipe.Name, path.Ext(b.recipe.Name)), "{stem}", stem) + suffix
 		}
-		return filepath.Join(b.dest, n)
+		return filepath.Join(b.dest, folder, n)
 	}
 	if b.recipe.Project != nil {
 		suffix := path.Ext(b.recipe.Name)
@@ -202,7 +208,7 @@ func (b *batching) plan(name string) item {
 		case i == b.lastWriter():
 			it.outputs = append(it.outputs, final(t.Verb(), suffix))
 		default:
-			it.outputs = append(it.outputs, filepath.Join(b.dest, ".work", fmt.Sprintf("%s_%d%s", stem, i+1, suffix)))
+			it.outputs = append(it.outputs, filepath.Join(b.dest, ".work", folder, fmt.Sprintf("%s_%d%s", stem, i+1, suffix)))
 		}
 		of = suffix
 	}
@@ -221,95 +227,61 @@ func (b *batching) lastWriter() int {
 
 // round works on the files that were not seen yet.
 func (b *batching) round(ctx context.Context) error {
-	names, err := b.env.List(ctx, cutroom.InPath(b.dir))
+	files, faulty, err := b.files(ctx)
 	if err != nil {
 		return err
 	}
+	b.faulty = faulty
 	var items []item
-	for _, n := range names {
-		if b.seen[n] || !b.takes(n) {
-			continue
-		}
-		b.seen[n] = true
-		items = append(items, b.plan(n))
+	for _, f := range b.news(files) {
+		items = append(items, b.plan(f.name))
 	}
 	if len(items) == 0 {
-		if b.in.Watch == 0 && len(b.out.Results) == 0 {
+		if b.in.Watch == 0 && len(faulty) == 0 {
 			return cutroom.Errorf(cutroom.NotFound, "no file of %q matches", b.in.Folder).WithHint("give a pattern, such as '%s/*.mp4', or match in the recipe", b.dir)
 		}
-		return nil
+		if b.in.Watch > 0 {
+			return nil
+		}
 	}
 	b.last = b.env.Now()
-	b.out.Total += len(items)
 	if items, err = b.check(ctx, items); err != nil {
 		return err
 	}
-	for _, folder := range []string{b.dest, filepath.Join(b.dest, ".work")} {
-		if folder == b.dest || slices.ContainsFunc(items, func(i item) bool { return len(i.outputs) > 1 }) {
-			if err := b.env.MakeFolder(ctx, cutroom.InPath(folder)); err != nil {
+	for _, it := range items {
+		for _, o := range it.outputs {
+			if err := b.folder(ctx, filepath.Dir(o)); err != nil {
 				return err
 			}
 		}
 	}
-	return b.work(ctx, items)
+	err = b.work(ctx, items)
+	b.dropFolders(ctx)
+	return err
 }
 
-func (b *batching) takes(name string) bool {
-	if b.match != "" {
-		ok, _ := path.Match(b.match, name)
-		return ok
+// folder makes a folder of results once.
+func (b *batching) folder(ctx context.Context, folder string) error {
+	if folder == "." || slices.Contains(b.folders, folder) {
+		return nil
 	}
-	return slices.Contains(recordings, strings.ToLower(filepath.Ext(name)))
+	b.folders = append(b.folders, folder)
+	return b.env.MakeFolder(ctx, cutroom.InPath(folder))
 }
 
-// check names all that stands in the way before anything is done: files that cannot be
-// read, and two results of one name.
-func (b *batching) check(ctx context.Context, items []item) ([]item, error) {
-	var clashes []string
-	by := map[string]string{}
-	for _, it := range items {
-		for _, o := range it.outputs {
-			if other, ok := by[strings.ToLower(o)]; ok && o != "" {
-				clashes = append(clashes, fmt.Sprintf("%s and %s would both be %s", other, it.file, o))
-			}
-			by[strings.ToLower(o)] = it.file
+// dropFolders removes what is empty of the folders between the steps, the deepest first.
+func (b *batching) dropFolders(ctx context.Context) {
+	if !b.in.Tidy {
+		return
+	}
+	work := filepath.Join(b.dest, ".work")
+	for _, f := range slices.Backward(slices.Sorted(slices.Values(b.folders))) {
+		if f == work || strings.HasPrefix(f, work+string(filepath.Separator)) {
+			_ = b.env.DropFolder(ctx, cutroom.InPath(f)) // an empty folder does no harm
 		}
 	}
-	bad := make([]*BatchBad, len(items))
-	b.each(ctx, len(items), func(i int) {
-		b.say("looking at", items[i].file, i, len(items))
-		if _, err := b.env.Call(ctx, "measure.probe", struct {
-			Inputs []string `json:"inputs"`
-		}{[]string{items[i].file}}); err != nil {
-			bad[i] = &BatchBad{items[i].file, cutroom.AsError(err).Msg}
-		}
-	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	var good []item
-	var faults []string
-	for i, x := range bad {
-		if x == nil {
-			good = append(good, items[i])
-			continue
-		}
-		if b.in.Watch > 0 { // it may still be written: the next look takes it again
-			delete(b.seen, filepath.Base(x.File))
-			b.out.Total--
-			continue
-		}
-		b.out.Bad = append(b.out.Bad, *x)
-		faults = append(faults, fmt.Sprintf("%s: %s", x.File, x.Error))
-	}
-	if b.in.OnBad == "skip" {
-		faults = nil
-	}
-	if faults = append(faults, clashes...); len(faults) > 0 {
-		return nil, cutroom.Errorf(cutroom.Invalid, "nothing was done; %d of %d files cannot be worked on: %s", len(faults), len(items), strings.Join(faults, "; ")).
-			WithHint("mend or move them, or pass on_bad skip to leave out what cannot be read")
-	}
-	return good, nil
+	_ = b.env.DropFolder(ctx, cutroom.InPath(work))
+	b.folders = nil
 }
 
 // each calls do for 0 to n−1, as many at a time as jobs says.
@@ -351,6 +323,7 @@ func (b *batching) work(ctx context.Context, items []item) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	b.out.Total += len(items)
 	for _, r := range results {
 		b.out.Results = append(b.out.Results, r)
 		switch {
@@ -370,6 +343,7 @@ func (b *batching) one(ctx context.Context, it item) BatchItem {
 	r := BatchItem{File: it.file, OK: true, Cached: true}
 	from := b.env.Now()
 	file := it.file
+	var between []tool.Reply
 	for i := range it.outputs {
 		reply, err := b.step(ctx, i, file, it.outputs[i])
 		if f, ok := reply.Output.(interface{ Failed() bool }); err == nil && ok && f.Failed() {
@@ -383,7 +357,13 @@ func (b *batching) one(ctx context.Context, it item) BatchItem {
 		r.Cached = r.Cached && reply.Reused
 		if it.outputs[i] != "" {
 			file, r.Output = it.outputs[i], it.outputs[i]
+			if i != b.lastWriter() && b.recipe.Project == nil {
+				between = append(between, reply)
+			}
 		}
+	}
+	if r.OK {
+		b.tidy(ctx, between)
 	}
 	r.Seconds = cutroom.Micros(b.env.Now().Sub(from).Microseconds())
 	return r
