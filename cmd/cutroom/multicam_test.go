@@ -10,7 +10,9 @@ import (
 
 	"cutroom"
 	"cutroom/internal/edl"
+	"cutroom/internal/ffmpeg"
 	"cutroom/internal/testenv"
+	"cutroom/internal/timeline"
 	"cutroom/internal/tools/edit"
 )
 
@@ -56,6 +58,9 @@ func TestMulticam(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
 	w.event()
+	if err := os.Mkdir(filepath.Join(w.dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	both := []cutroom.InPath{"wide.mp4", "close.mp4"}
 	found := must[edit.MulticamOutput](w, "edit.multicam", edit.MulticamInput{Inputs: append(both, "recorder.wav"), OffsetsOnly: true})
 	for i, want := range []float64{0, 3.2, -1.5} {
@@ -67,7 +72,7 @@ func TestMulticam(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 	out := must[edit.MulticamOutput](w, "edit.multicam", edit.MulticamInput{
-		Inputs: append(both, "recorder.wav"), Switch: []string{"1-5:1", "0:00:08-12.5:1", "14-18:1"}, Audio: 2, EDL: "cuts.txt", Writing: to("list.mp4"),
+		Inputs: append(both, "recorder.wav"), Switch: []string{"1-5:1", "0:00:08-12.5:1", "14-18:1"}, Audio: 2, EDL: "cuts.txt", Project: "sub/cut.json", Writing: to("list.mp4"),
 	})
 	if wrong, got := w.seen("list.mp4"); wrong > 0 || got != "0000000111000000111111111000110000000000" {
 		t.Errorf("%d frames are not those of their time; it shows %s", wrong, got)
@@ -90,6 +95,25 @@ func TestMulticam(t *testing.T) {
 	}
 	if list, err := edl.ParseCuts(string(text), nil); err != nil || len(list) != 7 || edl.Total(list) != 20*cutroom.Second {
 		t.Errorf("%s: %v, %v", text, list, err)
+	}
+	// the same cut as a project: the same frames, and a timeline of an editing program
+	again := must[edit.RenderOutput](w, "edit.render", edit.RenderInput{Project: "sub/cut.json", ExportTimeline: "sub/cut.otio", Writing: to("again.mp4")})
+	if wrong, got := w.seen("again.mp4"); wrong > 0 || got != "0000000111000000111111111000110000000000" || again.Probe.FirstVideo().Frames != 200 {
+		t.Errorf("as a project, %d frames are not those of their time; it shows %s", wrong, got)
+	}
+	heard := must[edit.MulticamOutput](w, "edit.multicam", edit.MulticamInput{Inputs: []cutroom.InPath{"list.mp4", "again.mp4"}, OffsetsOnly: true})
+	if d := heard.Offsets[1].Seconds(); math.Abs(d) > 0.002 {
+		t.Errorf("the sound of the project lies %g s off", d)
+	}
+	written, err := os.ReadFile(filepath.Join(w.dir, "sub", "cut.otio"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tl, lost, err := timeline.Read(timeline.OTIO, written, ffmpeg.Rational{}); err != nil || len(lost) > 0 || len(tl.Clips) != 7 || len(tl.Beds) != 1 || tl.Clips[1].Length != 17 || tl.Beds[0].In != 15 {
+		t.Errorf("%v, %v: %+v", err, lost, tl)
+	}
+	if !strings.Contains(strings.Join(again.NotWritten, "; "), "mute that") {
+		t.Errorf("not exported: %q", again.NotWritten)
 	}
 	turns := must[edit.MulticamOutput](w, "edit.multicam", edit.MulticamInput{Inputs: both, Auto: cutroom.Second / 5, Offsets: []float64{3.2}, FPS: 10, Writing: to("turns.mkv")})
 	if wrong, _ := w.seen("turns.mkv"); wrong > 0 || len(turns.Cuts) < 50 {

@@ -51,6 +51,7 @@ type Clip struct {
 	Speed      float64        `json:"speed,omitempty" min:"0.05" max:"100" doc:"How much faster it plays; the pitch of its sound stays. 1 without it."`
 	Lead       cutroom.Micros `json:"lead,omitempty" min:"0" max:"3600" unit:"s" doc:"Black and silence before it."`
 	Transition *Transition    `json:"transition,omitempty" doc:"How it takes over from the clip before, in place of the project's."`
+	Exact      bool           `json:"exact,omitempty" doc:"Begin at in to the sample, with the frame that is on screen then, where it otherwise begins with the next whole frame: for recordings that ran side by side. The frame rate becomes even."`
 	Snap       bool           `json:"snap,omitempty" doc:"Move both ends to the nearest beat, as snap says."`
 }
 
@@ -200,6 +201,8 @@ type Audio struct {
 	FadeIn          cutroom.Micros `json:"fade_in,omitempty" min:"0" max:"3600" unit:"s" doc:"Fade from silence."`
 	FadeOut         cutroom.Micros `json:"fade_out,omitempty" min:"0" max:"3600" unit:"s" doc:"Fade to silence."`
 	Replace         cutroom.InPath `json:"replace,omitempty" doc:"A file whose sound takes the place of the clips'."`
+	ReplaceOffset   cutroom.Micros `json:"replace_offset,omitempty" min:"-86400" max:"86400" unit:"s" doc:"Where that begins; negative: its beginning is cut off. Needs replace."`
+	ReplaceDrift    float64        `json:"replace_drift_ppm,omitempty" min:"-5000" max:"5000" unit:"ppm" doc:"By how many millionths its clock runs fast: it is resampled by that. Needs replace."`
 	Music           cutroom.InPath `json:"music,omitempty" doc:"A file whose sound is laid under it."`
 	MusicVolume     *float64       `json:"music_volume,omitempty" min:"-60" max:"30" unit:"dB" doc:"Its level; -14 without it."`
 	MusicLoop       bool           `json:"music_loop,omitempty" doc:"Begin it again when it ends."`

@@ -17,7 +17,7 @@ import (
 // where they are absolute: whoever reads a project has no such folder. lost says what has
 // no place in a project.
 func FromTimeline(t *timeline.Timeline, labels bool) (p Project, lost timeline.Lost) {
-	p.Frame = &Frame{Width: t.Width &^ 1, Height: t.Height &^ 1, FPS: fps(t.Rate)}
+	p.Frame = &Frame{Width: t.Width &^ 1, Height: t.Height &^ 1, FPS: FPS(t.Rate)}
 	for i, c := range t.Clips {
 		s := t.Sources[c.Source]
 		src, said := located(s)
@@ -98,8 +98,8 @@ func scaled(n int64, speed ffmpeg.Rational) int64 {
 	return r.Div(r, new(big.Int).Lsh(big.NewInt(speed.Den), 1)).Int64()
 }
 
-// fps is a rate as people write it; it reads back as the exact one.
-func fps(r ffmpeg.Rational) float64 {
+// FPS is a rate as people write it; it reads back as the exact one.
+func FPS(r ffmpeg.Rational) float64 {
 	for _, digits := range []float64{1, 1000, 1e6} {
 		f := float64(int64(r.Float()*digits+0.5)) / digits
 		if back, ok := ffmpeg.RateOf(f); ok && back == r.Reduced() {

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"cutroom"
@@ -12,12 +13,12 @@ import (
 var Multicam = tool.Add(Family, tool.Spec[MulticamInput, MulticamOutput]{
 	Name:        "edit.multicam",
 	Summary:     "Align cameras by their sound and cut between them",
-	Description: "Cut between two or more cameras, phones and separate recorders of one event. They are aligned by their sound as measure.sync does, then the picture is switched by a list, every so many seconds, or to whoever is loudest; the sound is that of one of them throughout. Cameras are counted from 0, the reference, whose time and length count and which shows wherever another was not running. Without a confident match nothing is written. The cuts can be written out as a list.",
+	Description: "Cut between two or more cameras, phones and separate recorders of one event. They are aligned by their sound as measure.sync does, then the picture is switched by a list, every so many seconds, or to whoever is loudest; the sound is that of one of them throughout. Cameras are counted from 0, the reference, whose time and length count and which shows wherever another was not running. Without a confident match nothing is written. The cuts can be written out as a list, or as a project.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
 	Revision:    1,
 	Short:       "multicam",
-	Exclusive:   [][]string{{"switch", "auto", "energy", "offsets_only"}, {"offsets_only", "output"}, {"offsets_only", "edl"}, {"offsets", "fix_drift"}},
+	Exclusive:   [][]string{{"switch", "auto", "energy", "offsets_only"}, {"offsets_only", "output"}, {"offsets_only", "edl"}, {"offsets_only", "write_project"}, {"offsets", "fix_drift"}},
 	OneOf:       [][]string{{"switch", "auto", "energy", "offsets_only"}},
 	Timeout:     2 * time.Hour,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
@@ -48,6 +49,7 @@ type MulticamInput struct {
 	FixDrift    bool             `json:"fix_drift,omitempty" doc:"Correct the clock of that sound by resampling it in an exact ratio. Pictures are placed by the clock of each camera in any case."`
 	OffsetsOnly bool             `json:"offsets_only,omitempty" doc:"Say how the recordings lie to each other; nothing is written."`
 	EDL         cutroom.OutPath  `json:"edl,omitempty" doc:"Write the cuts to a text file, too: START-END lines as edit.cut takes them, the camera behind a #."`
+	Project     cutroom.OutPath  `json:"write_project,omitempty" doc:"Write the cut as a project of edit.render to a .json file, too: to change it, or for an editing program (render with export_timeline)."`
 	Offsets     []float64        `json:"offsets,omitempty" max:"15" unit:"s" doc:"Where on the reference's time each of the others begins, when it is known: nothing is listened to then."`
 	MaxOffset   cutroom.Micros   `json:"max_offset,omitempty" min:"0" unit:"s" doc:"Largest offset that is accepted, either way; without it, any."`
 	Analyze     cutroom.Micros   `json:"analyze_seconds,omitempty" min:"1" max:"900" unit:"s" doc:"How much of each recording is compared from its beginning on; 240 without it."`
@@ -72,8 +74,8 @@ func (in MulticamInput) Validate() error {
 		return bad("choose one of them", "switch, auto and energy exclude each other")
 	case ways == 0 && !in.OffsetsOnly:
 		return bad("give switch, auto or energy, or ask for offsets_only", "nothing says which camera shows when")
-	case in.OffsetsOnly && (ways > 0 || in.Output != "" || in.EDL != ""):
-		return bad("leave switch, auto, energy, edl and output out", "offsets_only writes nothing")
+	case in.OffsetsOnly && (ways > 0 || in.Output != "" || in.EDL != "" || in.Project != ""):
+		return bad("leave switch, auto, energy, edl, write_project and output out", "offsets_only writes nothing")
 	case in.MinShot > 0 && !in.Energy:
 		return bad("add energy, or leave min_shot out", "min_shot belongs to energy")
 	case in.Audio >= len(in.Inputs):
@@ -150,15 +152,32 @@ func answerMulticam(_ tool.Facts, in MulticamInput, res tool.Results) (MulticamO
 	for _, s := range m.shots {
 		out.Cuts = append(out.Cuts, MulticamCut{s.from, s.to, s.camera})
 	}
-	if in.EDL == "" {
+	if in.EDL != "" {
+		if err := handOver(res, "cuts.txt", "text/plain; charset=utf-8", "edl", m.list()); err != nil {
+			return out, err
+		}
+	}
+	if in.Project == "" {
 		return out, nil
 	}
-	const name = "cuts.txt"
-	if _, err := res.Put(name, "text/plain; charset=utf-8", m.list(), nil); err != nil {
+	p, away := m.project()
+	for _, name := range away {
+		out.Notes = append(out.Notes, fmt.Sprintf("the project looks for %s beside itself: it names no file of another folder", name))
+	}
+	text, err := projectJSON(p)
+	if err != nil {
 		return out, err
 	}
-	_, err = res.Deliver(name, "text/plain; charset=utf-8", "edl")
-	return out, err
+	return out, handOver(res, projectFile, "application/json", "write_project", text)
+}
+
+// handOver delivers a text that goes beside the file.
+func handOver(res tool.Results, name, mediaType, field string, text []byte) error {
+	if _, err := res.Put(name, mediaType, text, nil); err != nil {
+		return err
+	}
+	_, err := res.Deliver(name, mediaType, field)
+	return err
 }
 
 // least is the shortest shot of energy.

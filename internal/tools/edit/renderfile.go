@@ -7,6 +7,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/ffmpeg"
+	"cutroom/internal/graph"
 	"cutroom/internal/project"
 	"cutroom/internal/timeline"
 	"cutroom/internal/tool"
@@ -148,6 +149,10 @@ func timelineFile(f timeline.Format) string { return "timeline." + string(f) }
 func (r *rendering) projectText() ([]byte, error) {
 	p := r.p
 	p.Template = ""
+	return projectJSON(p)
+}
+
+func projectJSON(p project.Project) ([]byte, error) {
 	text, err := json.MarshalIndent(p, "", "  ")
 	return append(text, '\n'), err
 }
@@ -195,8 +200,7 @@ func (r *rendering) timeline(rate ffmpeg.Rational) *timeline.Timeline {
 		}
 		t.Clips = append(t.Clips, clip)
 	}
-	if w := r.work(); w != nil && w.Music != nil {
-		b := w.Music
+	for _, b := range r.beds() {
 		file := r.files[b.Source]
 		n := source(file, r.shown(file))
 		t.Beds = append(t.Beds, timeline.Bed{Source: n, At: t.Frames(max(0, b.Offset)), In: t.Sources[n].Start + t.Frames(max(0, -b.Offset))})
@@ -205,6 +209,21 @@ func (r *rendering) timeline(rate ffmpeg.Rational) *timeline.Timeline {
 		t.Marks = append(t.Marks, timeline.Mark{At: t.Frames(m.StartSeconds), Title: m.Title, Chapter: true})
 	}
 	return t
+}
+
+// beds are what lies under the clips and a timeline carries: sound in place of theirs, and
+// music.
+func (r *rendering) beds() (list []*graph.Bed) {
+	w := r.work()
+	if w == nil {
+		return nil
+	}
+	for _, b := range []*graph.Bed{w.Replace, w.Music} {
+		if b != nil {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // shown is how the written timeline names a file: relative to where it will lie.
@@ -225,7 +244,8 @@ func (r *rendering) unwritten() (list []string) {
 		{r.wave != nil, "audiogram: its sound alone is written"},
 		{r.p.Captions != nil, "captions"},
 		{len(r.p.Graphics)+len(r.p.Overlays) > 0, "graphics and overlays"},
-		{r.p.Audio != nil && (r.p.Audio.Voice != "" || r.p.Audio.Denoise || r.p.Audio.Duck || r.p.Audio.Effects != "" || r.p.Audio.Replace != "" || r.p.Audio.Stems != nil), "work on the sound, other than one piece of music"},
+		{r.p.Audio != nil && (r.p.Audio.Voice != "" || r.p.Audio.Denoise || r.p.Audio.Duck || r.p.Audio.Effects != "" || r.p.Audio.Stems != nil), "work on the sound, other than one piece of music"},
+		{r.work() != nil && r.work().Replace != nil, "that audio.replace takes the place of the clips' sound: it lies beside it, mute that"},
 		{r.p.Loudness != nil, "loudness"},
 		{r.p.Fit != nil || r.p.Export != nil, "fit and export: the size of the frame alone is written"},
 	} {

@@ -313,7 +313,7 @@ func (r *rendering) audio() (*graph.Work, error) {
 	}
 	in := AudioInput{
 		Voice: a.Voice, Denoise: a.Denoise, DenoiseStrength: a.DenoiseStrength, Gain: &a.Gain, FadeIn: a.FadeIn, FadeOut: a.FadeOut,
-		Replace: a.Replace, Music: a.Music, MusicVolume: a.MusicVolume, MusicLoop: a.MusicLoop, MusicFadeOut: a.MusicFadeOut, MusicOffset: a.MusicOffset,
+		Replace: a.Replace, ReplaceOffset: a.ReplaceOffset, Music: a.Music, MusicVolume: a.MusicVolume, MusicLoop: a.MusicLoop, MusicFadeOut: a.MusicFadeOut, MusicOffset: a.MusicOffset,
 		Duck: a.Duck, DuckAmount: a.DuckAmount, DuckThreshold: a.DuckThreshold, DuckAttack: a.DuckAttack, DuckRelease: a.DuckRelease,
 		Effects: a.Effects, EffectsVolume: a.EffectsVolume, EffectsOffset: a.EffectsOffset,
 		Stereo: a.Stereo, Mono: a.Mono, Downmix: a.Downmix, StereoWiden: a.Widen,
@@ -347,6 +347,12 @@ func (r *rendering) audio() (*graph.Work, error) {
 			return nil, cutroom.Errorf(cutroom.Invalid, "audio: %s has no sound", b.path).WithHint("give a file with sound")
 		}
 		b.bed.Source = r.source(file)
+	}
+	if a.ReplaceDrift != 0 {
+		if w.Replace == nil {
+			return nil, cutroom.Errorf(cutroom.Invalid, "audio: replace_drift_ppm is given without replace").WithHint("add replace, or leave it out")
+		}
+		w.Replace.Speed = graph.ClockRatio(a.ReplaceDrift / 1e6)
 	}
 	return w, nil
 }

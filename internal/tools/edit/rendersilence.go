@@ -118,7 +118,7 @@ func (r *rendering) clips() error {
 		before += r.spans[i].End - r.spans[i].Start
 		after += edl.Total(keep)
 		for k, part := range keep {
-			clip := graph.Clip{Source: n, Start: part.Start, End: part.End, Wave: r.wave}
+			clip := graph.Clip{Source: n, Start: part.Start, End: part.End, Exact: c.Exact, Wave: r.wave}
 			if part.End >= lengthOf(file) {
 				clip.End = 0
 			}
