@@ -101,6 +101,11 @@ func TestSequences(t *testing.T) {
 	if got := w.steps("all.mp4"); got != "0..44" {
 		t.Errorf("it shows %s", got)
 	}
+	dir := must[edit.GeneratedOutput](w, "edit.sequence", edit.SequenceInput{Dir: ".", Pattern: "f%d.png", StartNumber: new(8), Each: cutroom.Second / 25, Generated: edit.Generated{FPS: 25}, Writing: to("dir.mp4")})
+	if got := w.steps("dir.mp4"); dir.Frames != 38 || got != "7..44" {
+		t.Errorf("%d frames, it shows %s", dir.Frames, got)
+	}
+	w.fails("edit.sequence", edit.SequenceInput{Dir: ".", Pattern: "g%d.png", Writing: to("no.mp4")}, cutroom.NotFound)
 	if err := os.Remove(filepath.Join(w.dir, "f3.png")); err != nil {
 		t.Fatal(err)
 	}

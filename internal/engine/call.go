@@ -12,6 +12,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/approval"
+	"cutroom/internal/ffmpeg"
 	"cutroom/internal/policy"
 	"cutroom/internal/stage"
 	"cutroom/internal/tool"
@@ -66,7 +67,8 @@ type call struct {
 	pass  approval.Pass  // what allows it
 	bound approval.Bound // what the pass is bound to
 
-	scratch string // private folder of a dry run's or a probe's programs
+	scratch string                      // private folder of a dry run's or a probe's programs
+	alike   map[string]*ffmpeg.Document // what was probed, by the shape of a still picture
 
 	mu sync.Mutex // of what calls that this one makes side by side add to: lines, parents, contacted, progress
 }

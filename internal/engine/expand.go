@@ -42,6 +42,18 @@ func (r expanding) Has(path cutroom.InPath) (bool, error) {
 	return true, f.Close()
 }
 
+// List returns the names of the plain files in a folder, sorted.
+func (r expanding) List(folder cutroom.InPath) ([]string, error) {
+	list, err := r.k.list(folder)
+	var names []string
+	for _, l := range list {
+		if l.Plain {
+			names = append(names, l.Name)
+		}
+	}
+	return names, err
+}
+
 // expand completes the input by the files that it names.
 func (k *call) expand(ctx context.Context) error {
 	if !k.tool.Expands() {

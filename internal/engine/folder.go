@@ -19,7 +19,11 @@ const maxNames = 20_000
 // List returns what a folder holds, by name, nothing below its folders. What a principal
 // may open is decided when it is opened; links are named and not followed.
 func (v *env) List(_ context.Context, folder cutroom.InPath) ([]tool.Listed, error) {
-	root, rel, err := v.k.e.folder(v.k.Principal, string(folder))
+	return v.k.list(folder)
+}
+
+func (k *call) list(folder cutroom.InPath) ([]tool.Listed, error) {
+	root, rel, err := k.e.folder(k.Principal, string(folder))
 	if err != nil {
 		return nil, err
 	}

@@ -94,9 +94,21 @@ func (k *call) document(ctx context.Context, in *tool.Input) (*ffmpeg.Document, 
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		k.e.Log.Warn("probe cache", "cause", err)
 	}
+	shape := k.shape(in)
+	if twin := k.alike[shape]; shape != "" && twin != nil {
+		if doc := twin.Alike(in.Size); doc != nil {
+			return doc, nil
+		}
+	}
 	doc, err := k.look(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	if shape != "" {
+		if k.alike == nil {
+			k.alike = map[string]*ffmpeg.Document{}
+		}
+		k.alike[shape] = doc
 	}
 	// What holds a secret is looked at anew each time: a copy of it is kept nowhere.
 	if raw, err := json.Marshal(doc); err == nil && bytes.Equal(raw, k.e.Redact.JSON(raw)) {
@@ -105,6 +117,19 @@ func (k *call) document(ctx context.Context, in *tool.Input) (*ffmpeg.Document, 
 		}
 	}
 	return doc, nil
+}
+
+// shape is the shape of a still picture, "" of anything else: a thousand pictures of one
+// are probed once.
+func (k *call) shape(in *tool.Input) string {
+	if len(in.Head) < ffmpeg.TailLen || k.files[in.Index] == nil {
+		return ""
+	}
+	tail := make([]byte, ffmpeg.TailLen)
+	if _, err := k.files[in.Index].ReadAt(tail, in.Size-ffmpeg.TailLen); err != nil {
+		return ""
+	}
+	return ffmpeg.Shape(in.Format, in.Head, tail)
 }
 
 // look runs the probe's commands.

@@ -323,6 +323,8 @@ type Reading interface {
 	Read(path cutroom.InPath, max int64) ([]byte, error)
 	// Has says whether there is a file of that name; an error when it may not be opened.
 	Has(path cutroom.InPath) (bool, error)
+	// List returns the names of the plain files in a folder, sorted.
+	List(folder cutroom.InPath) ([]string, error)
 }
 
 // Expands says whether the input is completed by files that it names.

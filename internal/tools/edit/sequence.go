@@ -3,9 +3,7 @@ package edit
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"cutroom"
@@ -17,10 +15,10 @@ import (
 var Sequence = tool.Add(Family, tool.Spec[SequenceInput, GeneratedOutput]{
 	Name:        "edit.sequence",
 	Summary:     "Make a video of still pictures, one frame each",
-	Description: "Make a video of pictures in their order: rendered frames, a time lapse, drawings. Each is one frame, or shows for as long as each says. Pictures of another size are brought to the first one's frame, or the one asked for. Numbers that are missing in the names are named in the notes. Pictures are given one by one (frames/*.png in a shell): a pattern would name files that were not granted.",
+	Description: "Make a video of pictures in their order: rendered frames, a time lapse, drawings. Each is one frame, or shows for as long as each says. Pictures of another size are brought to the first one's frame, or the one asked for. Numbers that are missing in the names are named in the notes. Pictures are given one by one (frames/*.png in a shell), or by their folder and what their names look like. Pictures of one kind and size are probed once.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
-	Revision:    1,
+	Revision:    2,
 	Short:       "sequence",
 	Timeout:     2 * time.Hour,
 	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}},
@@ -35,7 +33,8 @@ var Sequence = tool.Add(Family, tool.Spec[SequenceInput, GeneratedOutput]{
 		}
 		return in
 	},
-	Plan: planSequence,
+	Expand: expandSequence,
+	Plan:   planSequence,
 	Interpret: func(_ tool.Facts, _ SequenceInput, res tool.Results) (GeneratedOutput, error) {
 		return answeredGenerated(res)
 	},
@@ -43,17 +42,38 @@ var Sequence = tool.Add(Family, tool.Spec[SequenceInput, GeneratedOutput]{
 
 // SequenceInput is the request.
 type SequenceInput struct {
-	Inputs []cutroom.InPath `json:"inputs" min:"1" max:"2000" doc:"The pictures, in order: JPEG, PNG, WebP or BMP."`
-	Order  string           `json:"order,omitempty" enum:"given,natural" default:"given" doc:"natural: by name, numbers by their value, so that frame-10 comes behind frame-9."`
-	Each   cutroom.Micros   `json:"each,omitempty" min:"0.04" max:"3600" unit:"s" doc:"How long each picture shows; one frame without it."`
-	Fit    string           `json:"fit,omitempty" enum:"pad,crop,blur" default:"pad" doc:"How pictures of another shape get into the frame."`
+	Inputs      []cutroom.InPath `json:"inputs,omitempty" max:"2000" doc:"The pictures, in order: JPEG, PNG, WebP or BMP. Needed without dir."`
+	Dir         cutroom.InPath   `json:"dir,omitempty" cli:"flag" open:"-" doc:"The folder of the pictures, in place of inputs: those that pattern names, by their numbers."`
+	Pattern     string           `json:"pattern,omitempty" max:"200" doc:"What their names look like: frame-%04d.png with a number, or *.png. All pictures of the folder without it. Needs dir."`
+	StartNumber *int             `json:"start_number,omitempty" min:"0" max:"999999999" rare:"true" doc:"Least number of a pattern with a number. Needs pattern."`
+	Order       string           `json:"order,omitempty" enum:"given,natural" default:"given" doc:"natural: by name, numbers by their value, so that frame-10 comes behind frame-9."`
+	Each        cutroom.Micros   `json:"each,omitempty" min:"0.04" max:"3600" unit:"s" doc:"How long each picture shows; one frame without it."`
+	Fit         string           `json:"fit,omitempty" enum:"pad,crop,blur" default:"pad" doc:"How pictures of another shape get into the frame."`
 	Generated
 	Encoding
 	tool.Writing
 }
 
-// Validate refuses what is no rate.
+// Validate refuses what contradicts itself, and what is no rate.
 func (in SequenceInput) Validate() error {
+	bad := func(hint, format string, args ...any) error {
+		return cutroom.Errorf(cutroom.Invalid, format, args...).WithHint("%s", hint)
+	}
+	switch {
+	case len(in.Inputs) == 0 && in.Dir == "":
+		return bad("name the pictures, or their dir", "no pictures are named")
+	case len(in.Inputs) > 0 && in.Dir != "":
+		return bad("give one of them", "inputs and dir exclude each other")
+	case in.Pattern != "" && in.Dir == "":
+		return bad("add dir, or leave pattern out", "pattern is given without dir")
+	case in.StartNumber != nil && in.Pattern == "":
+		return bad("add a pattern such as frame-%04d.png", "start_number is given without pattern")
+	}
+	if in.Pattern != "" {
+		if _, err := newPattern(in.Pattern, in.StartNumber); err != nil {
+			return err
+		}
+	}
 	_, err := in.rate()
 	return err
 }
@@ -113,58 +133,4 @@ func planSequence(f tool.Facts, in SequenceInput) (tool.Plan, error) {
 		r.notes = append(r.notes, fmt.Sprintf("%d pictures have another size than the first and are brought to %d×%d (%s)", others, r.graph.Picture.Width, r.graph.Picture.Height, cmp.Or(in.Fit, "pad")))
 	}
 	return r.plan(f)
-}
-
-// naturally compares names, numbers in them by their value.
-func naturally(a, b string) int {
-	for a != "" && b != "" {
-		x, restA, numA := chunk(a)
-		y, restB, numB := chunk(b)
-		var c int
-		if numA && numB {
-			u, v := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
-			c = cmp.Or(cmp.Compare(len(u), len(v)), strings.Compare(u, v), cmp.Compare(len(x), len(y)))
-		} else {
-			c = strings.Compare(x, y)
-		}
-		if c != 0 {
-			return c
-		}
-		a, b = restA, restB
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// chunk splits off the digits, or what are none, that a name begins with.
-func chunk(s string) (head, rest string, number bool) {
-	digit := func(c byte) bool { return c >= '0' && c <= '9' }
-	number = digit(s[0])
-	i := 1
-	for i < len(s) && digit(s[i]) == number {
-		i++
-	}
-	return s[:i], s[i:], number
-}
-
-// missing names the first number that is left out between names that count on.
-func missing(names []cutroom.InPath) string {
-	last, lastName := -1, ""
-	for _, n := range names {
-		base := path.Base(string(n))
-		stem := strings.TrimSuffix(base, path.Ext(base))
-		i := len(stem)
-		for i > 0 && stem[i-1] >= '0' && stem[i-1] <= '9' {
-			i--
-		}
-		if i == len(stem) || len(stem)-i > 9 {
-			return ""
-		}
-		var k int
-		fmt.Sscan(strings.TrimLeft(stem[i:], "0")+"", &k)
-		if last >= 0 && k > last+1 {
-			return fmt.Sprintf("behind %s the next is %s: what lies between is missing, and time passes over it", lastName, base)
-		}
-		last, lastName = k, base
-	}
-	return ""
 }

@@ -48,3 +48,49 @@ func TestNaturalOrderIsTotal(t *testing.T) {
 		}
 	})
 }
+
+func TestPatternsNamePictures(t *testing.T) {
+	t.Parallel()
+	names := strings.Fields("f-0003.png f-0010.png f-12345.png f-03.png f-00003.png g-0001.png f-0002.jpg f-x.png f-.png a9.png a10.png")
+	seven := 7
+	for _, c := range []struct {
+		pattern string
+		from    *int
+		want    string
+	}{
+		{"f-%04d.png", nil, "f-0003.png f-0010.png f-12345.png"},
+		{"f-%04d.png", &seven, "f-0010.png f-12345.png"},
+		{"a%d.png", nil, "a9.png a10.png"},
+		{"a*.png", nil, "a9.png a10.png"},
+		{"*.jpg", nil, "f-0002.jpg"},
+		{"%d.png", nil, ""},
+	} {
+		p, err := newPattern(c.pattern, c.from)
+		if got := strings.Join(p.named(names), " "); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.pattern, got, err, c.want)
+		}
+	}
+	for _, text := range []string{"a/%d.png", "../*.png", "[", "%s.png", "%d%d.png", "100%"} {
+		if p, err := newPattern(text, nil); err == nil {
+			t.Errorf("%q is read as %+v", text, p)
+		}
+	}
+	if _, err := newPattern("*.png", &seven); err == nil {
+		t.Error("a glob starts from a number")
+	}
+}
+
+func FuzzPattern(f *testing.F) {
+	f.Add("f-%04d.png", "f-0001.png")
+	f.Add("*.png", "a.png")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		p, err := newPattern(text, nil)
+		if err != nil {
+			return
+		}
+		n, ok := p.number(name)
+		if n < 0 || ok && p.glob == "" && !(strings.HasPrefix(name, p.head) && strings.HasSuffix(name, p.tail)) {
+			t.Errorf("%q names %q as %d", text, name, n)
+		}
+	})
+}
