@@ -247,7 +247,7 @@ func TestBatchOfATree(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(w.dir, "in", "day 2", "x.wav")); err != nil {
 		t.Fatal(err)
 	}
-	text := "steps: [{tool: edit.audio, with: {gain: 3}}, {tool: edit.audio, with: {fade_out: 0.05}}]"
+	text := "steps: [{tool: edit.audio, with: {gain: 3}}, {tool: edit.audio, with: {fade_out: 0.05}}, {tool: edit.audio, with: {gain: -1}}]"
 	in := edit.BatchInput{Folder: "in", Text: text, Recursive: true, Tidy: true}
 	if e := w.fails("edit.batch", in, cutroom.Invalid); !strings.Contains(e.Msg, "1 of 3") || !strings.Contains(e.Msg, "in/day 2/x.wav: it is a link") {
 		t.Errorf("%q", e.Msg)
@@ -267,7 +267,7 @@ func TestBatchOfATree(t *testing.T) {
 		if out.Done != 2 || out.Total != 3 || out.Reused != 2*i || len(out.Bad) != 1 || out.Results[0].Output != results[0] || out.Results[1].Output != results[1] {
 			t.Fatalf("%+v", out)
 		}
-		if n := r.since("encode"); n != 4-4*i {
+		if n := r.since("encode"); n != 6-6*i {
 			t.Errorf("run %d: %d encodes", i+1, n)
 		}
 		var left []string

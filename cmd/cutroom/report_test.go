@@ -105,15 +105,27 @@ func TestVerifyRunsTheTools(t *testing.T) {
 	w := open(t, "")
 	testenv.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=d=3:s=320x180:r=10", "-f", "lavfi", "-i", "sine=d=3", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", filepath.Join(w.dir, "clip.mp4"))
 	testenv.FFmpeg(t, "-f", "lavfi", "-i", "sine=d=1", filepath.Join(w.dir, "tone.wav"))
-	out := must[review.VerifyOutput](w, "review.verify", review.VerifyInput{
-		Inputs: []cutroom.InPath{"clip.mp4", "tone.wav"}, Out: "verified", Quick: true, Seconds: 2 * cutroom.Second, Output: "verify.md",
-	})
+	in := review.VerifyInput{Inputs: []cutroom.InPath{"clip.mp4", "tone.wav"}, Out: "verified", Keep: true, Quick: true, Seconds: 2 * cutroom.Second, Output: "verify.md"}
+	out := must[review.VerifyOutput](w, "review.verify", in)
 	if out.Failures != 0 || len(out.Files) != 2 || len(out.Files[0].Steps) != 6 || len(out.Files[1].Steps) != 3 {
 		t.Errorf("%d of %d failed: %+v", out.Failures, out.Total, out.Files)
 	}
 	made, err := filepath.Glob(filepath.Join(w.dir, "verified", "*"))
 	if err != nil || len(made) < 7 {
 		t.Errorf("the steps wrote %v", made)
+	}
+	put(t, filepath.Join(w.dir, "verified", "mine.txt"), "of somebody")
+	in.Keep, in.Output = false, ""
+	if again := must[review.VerifyOutput](w, "review.verify", in); again.Failures != 0 || len(again.Notes) != 0 {
+		t.Errorf("again: %+v", again)
+	}
+	if left := files(t, filepath.Join(w.dir, "verified")); len(left) != 1 || left[0] != "mine.txt" {
+		t.Errorf("without keep there is %v", left)
+	}
+	in.Out = "for a while"
+	must[review.VerifyOutput](w, "review.verify", in)
+	if _, err := os.Stat(filepath.Join(w.dir, "for a while")); err == nil {
+		t.Error("its folder stays")
 	}
 	table, err := os.ReadFile(filepath.Join(w.dir, "verify.md"))
 	if err != nil || strings.Count(string(table), "| PASS |") != out.Total {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"cutroom"
+	"cutroom/internal/stage"
 	"cutroom/internal/tool"
 )
 
@@ -103,9 +104,13 @@ func (v *env) Withdraw(ctx context.Context, made tool.Reply) error {
 		return err
 	}
 	v.k.mu.Lock()
-	r, err := v.k.openResult(ctx, string(made.Run))
+	mine := slices.Contains(v.k.parents, made.Run)
 	v.k.mu.Unlock()
-	if err != nil {
+	if !mine {
+		return cutroom.Errorf(cutroom.Denied, "%q was not written by this call", path)
+	}
+	r, err := v.k.e.Stage.Lookup(ctx, stage.Name{Source: made.Record.Provenance.SourceIdentity.SHA256, Tool: made.Tool, Invocation: made.Run})
+	if err != nil || r == nil {
 		return err
 	}
 	for _, a := range r.Manifest.Artifacts {

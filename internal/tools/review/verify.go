@@ -17,7 +17,7 @@ import (
 var Verify = tool.Add(Family, tool.Spec[VerifyInput, VerifyOutput]{
 	Name:        "review.verify",
 	Summary:     "Run the tools on your own files and say which steps work",
-	Description: "Find out whether this installation does its work on recordings like yours: each file is probed, measured, cut, fitted, captioned, exported and shown, and every result is proved as always. The answer is a table of steps with their times; with output it is written as Markdown, too. What the steps write stays in a folder of its own. Its steps really run: there is no dry run.",
+	Description: "Find out whether this installation does its work on recordings like yours: each file is probed, measured, cut, fitted, captioned, exported and shown, and every result is proved as always. The answer is a table of steps with their times; with output it is written as Markdown, too. What the steps write is removed again unless keep is given. Its steps really run: there is no dry run.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.EnvironmentDependent,
 	Actual:      true,
@@ -37,6 +37,7 @@ var Verify = tool.Add(Family, tool.Spec[VerifyInput, VerifyOutput]{
 type VerifyInput struct {
 	Inputs    []cutroom.InPath `json:"inputs" items:"1..100" doc:"The files."`
 	Out       cutroom.InPath   `json:"out,omitempty" cli:"flag" open:"-" default:"verified" doc:"Folder for what the steps write; it is made when it is not there."`
+	Keep      bool             `json:"keep,omitempty" doc:"Leave there what the steps wrote, to be looked at. Without it, it is removed, and the folder, too, when nothing else is in it."`
 	Quick     bool             `json:"quick,omitempty" doc:"Only probe, cut, fit, caption and export."`
 	Seconds   cutroom.Micros   `json:"seconds,omitempty" min:"0.5" max:"600" default:"6" unit:"s" doc:"How much of each file the steps that encode take, from its beginning."`
 	Output    cutroom.OutPath  `json:"output,omitempty" doc:"File to write the table to, as Markdown."`
@@ -145,11 +146,11 @@ func trials(d *ffmpeg.Document, quick bool, length cutroom.Micros) []trial {
 
 func verify(ctx context.Context, env tool.Env, in VerifyInput) (VerifyOutput, error) {
 	out := VerifyOutput{Files: []VerifiedFile{}}
-	if err := env.MakeFolder(ctx, in.Out); err != nil {
-		return out, err
-	}
 	v := &verifying{env: env, in: in}
 	for n, f := range env.Facts().Inputs {
+		if err := env.MakeFolder(ctx, in.Out); err != nil {
+			return out, err
+		}
 		file := VerifiedFile{File: f.Text, What: describes(f), Steps: []VerifyStep{}}
 		v.source, v.stem = f.Text, fmt.Sprintf("%d_%s", n+1, strings.TrimSuffix(f.Name, path.Ext(f.Name)))
 		if err := v.shorten(ctx, f.Media); err != nil {
@@ -157,11 +158,13 @@ func verify(ctx context.Context, env tool.Env, in VerifyInput) (VerifyOutput, er
 		}
 		for i, t := range trials(f.Media, in.Quick, in.Seconds) {
 			if err := ctx.Err(); err != nil {
+				v.remove(context.WithoutCancel(ctx))
 				return out, err
 			}
 			env.Progress(cutroom.Progress{Stage: f.Text + ": " + t.step, Done: int64(n), Total: int64(len(in.Inputs)), Unit: "files"})
 			file.Steps = append(file.Steps, v.try(ctx, i, t))
 		}
+		out.Notes = append(out.Notes, v.remove(ctx)...)
 		for _, s := range file.Steps {
 			out.Total++
 			if !s.OK {
@@ -187,6 +190,22 @@ type verifying struct {
 	env          tool.Env
 	in           VerifyInput
 	source, stem string
+	wrote        []tool.Reply // of the steps that wrote a file
+}
+
+// remove takes back what the steps of a file wrote, and says what has to stay.
+func (v *verifying) remove(ctx context.Context) (notes []string) {
+	if v.in.Keep {
+		return nil
+	}
+	for _, r := range v.wrote {
+		if err := v.env.Withdraw(ctx, r); err != nil {
+			notes = append(notes, "left of the steps: "+cutroom.AsError(err).Msg)
+		}
+	}
+	v.wrote = nil
+	_ = v.env.DropFolder(ctx, v.in.Out) // an empty folder does no harm
+	return notes
 }
 
 // shorten makes the steps take the beginning of a long file alone.
@@ -244,7 +263,10 @@ func (v *verifying) call(ctx context.Context, t trial, output string) error {
 	if err != nil {
 		return fmt.Errorf("step %s: %w", t.step, err)
 	}
-	_, err = v.env.Call(ctx, t.tool, json.RawMessage(raw))
+	r, err := v.env.Call(ctx, t.tool, json.RawMessage(raw))
+	if err == nil && t.writes != "" {
+		v.wrote = append(v.wrote, r)
+	}
 	return err
 }
 
