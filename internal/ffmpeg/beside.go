@@ -61,7 +61,7 @@ func NewBeside(o BesideOptions) (argv.Command, error) {
 			}
 			args = append(args, opened...)
 			label := fmt.Sprintf("[f%d]", 2*i+k)
-			chains = append(chains, head+","+o.chain(f.stream.Video, src.Video, k == 0, w, h)+label)
+			chains = append(chains, head+","+o.chain(f.stream.Video, src.Video, made.Video, k == 0, w, h)+label)
 			stack.WriteString(label)
 		}
 	}
@@ -89,12 +89,19 @@ func besideSize(w, h, side int) (int, int) {
 
 // chain brings a frame to red, green and blue; pixels are picked, never mixed, so that a
 // change of colours can be told of each.
-func (o *BesideOptions) chain(v, source *VideoFacts, first bool, w, h int) string {
+func (o *BesideOptions) chain(v, source, made *VideoFacts, first bool, w, h int) string {
 	chain := v.turns()
 	if first && o.Width > 0 {
-		chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=neighbor", v.DisplayWidth, v.DisplayHeight), fmt.Sprintf("crop=%d:%d:%d:%d:exact=1", o.Width, o.Height, o.X, o.Y))
+		chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=neighbor", v.DisplayWidth, v.DisplayHeight))
+		if full := v.FullChroma(true); full != "" && (o.X|o.Y)&1 != 0 && !v.Gray() {
+			chain = append(chain, "format="+full)
+		}
+		chain = append(chain, fmt.Sprintf("crop=%d:%d:%d:%d:exact=1", o.Width, o.Height, o.X, o.Y))
 	}
 	chain = append(chain, fmt.Sprintf("scale=%d:%d:flags=neighbor", w, h), "setsar=1")
+	if first && v.Alpha && !made.Alpha {
+		return strings.Join(append(append(chain, OnWhite()...), "format=rgb48le"), ",")
+	}
 	if v.RGB() {
 		return strings.Join(append(chain, "format=rgb48le"), ",")
 	}

@@ -1,6 +1,8 @@
 package ffmpeg
 
 import (
+	"strings"
+
 	"cutroom"
 	"cutroom/internal/sandbox/argv"
 )
@@ -24,6 +26,39 @@ func (v *VideoFacts) Turns() []string { return v.turns() }
 
 // RGB reports whether the picture has no matrix to speak of.
 func (v *VideoFacts) RGB() bool { return v.rgb() }
+
+// OnWhite are the filters that lay a transparent picture on white. They are no overlay,
+// which would end with its last frame's own time and so lose that frame to filters of
+// rates behind it: what is inverted, multiplied with alpha and inverted again is that.
+func OnWhite() []string {
+	const invert = "lutrgb=r=negval:g=negval:b=negval"
+	return []string{"format=gbrap", invert, "premultiply=inplace=1", invert, "format=gbrp"}
+}
+
+// Gray reports whether the picture has no colour planes.
+func (v *VideoFacts) Gray() bool { return strings.HasPrefix(v.PixelFormat, "gray") }
+
+// FullChroma is the pixel format that holds the picture with colour for every pixel, with
+// its alpha when that is wanted; "" where it does so already. A crop at odd places needs
+// it: ffmpeg's takes halves of samples where they have more than eight bits.
+func (v *VideoFacts) FullChroma(alpha bool) string {
+	if v.rgb() || !v.Gray() && !strings.HasPrefix(v.PixelFormat, "yuv") || strings.HasPrefix(v.PixelFormat, "yuv444") || strings.HasPrefix(v.PixelFormat, "yuva444") {
+		return ""
+	}
+	f := "yuv444p"
+	if alpha && v.Alpha {
+		f = "yuva444p"
+	}
+	switch {
+	case v.BitDepth > 12:
+		return f + "16le"
+	case v.BitDepth > 10:
+		return f + "12le"
+	case v.BitDepth > 8:
+		return f + "10le"
+	}
+	return f
+}
 
 // FullRange reports whether the samples use all of their range.
 func (v *VideoFacts) FullRange() bool {

@@ -92,6 +92,30 @@ func compile(g Graph, frames []ffmpeg.Ticks, a *ffmpeg.Abilities) (*Compiled, er
 	return &Compiled{Commands: cmds, Expect: c.expect, Map: m, Notes: c.notes, Dropped: c.dropped, joined: c.joined}, nil
 }
 
+// unbroken refuses files that break off where all of them is wanted: what is left of a
+// film is not the film, and whoever wants it says so.
+func (g *Graph) unbroken() error {
+	whole := map[int]bool{}
+	for _, cl := range g.Clips {
+		whole[cl.Source] = whole[cl.Source] || cl.End == 0
+	}
+	if g.Picture != nil {
+		for _, l := range g.Picture.Layers {
+			if l.Script == "" && l.Source >= 0 && l.Source < len(g.Sources) {
+				shown := l.From + l.End - l.Start
+				whole[l.Source] = whole[l.Source] || l.End == 0 || shown > g.Sources[l.Source].Media.DurationSeconds
+			}
+		}
+	}
+	for i, s := range g.Sources {
+		if whole[i] && s.Media.Truncated {
+			return cutroom.Errorf(cutroom.UnreadableMedia, "%s breaks off: it ends at %s s, before what it promises", s.Name, s.Media.DurationSeconds).
+				WithHint("copy or download it again, or first cut out what is there, up to %s", max(0, s.Media.DurationSeconds-cutroom.Second/2))
+		}
+	}
+	return nil
+}
+
 // begin checks the graph as a whole.
 func (c *compiler) begin(g Graph) error {
 	if len(g.Clips) == 0 || len(g.Sources) == 0 || g.Picture == nil && g.Sound == nil {
@@ -102,14 +126,10 @@ func (c *compiler) begin(g Graph) error {
 			return fmt.Errorf("a clip names source %d of %d", cl.Source, len(g.Sources))
 		}
 	}
-	for _, cl := range g.Clips {
-		if s := g.Sources[cl.Source]; s.Media.Truncated && cl.End == 0 {
-			// What is left of a film is not the film: whoever wants it says so.
-			return cutroom.Errorf(cutroom.UnreadableMedia, "%s breaks off: it ends at %s s, before what it promises", s.Name, s.Media.DurationSeconds).
-				WithHint("copy or download it again, or first cut out what is there, up to %s", max(0, s.Media.DurationSeconds-cutroom.Second/2))
-		}
+	err := g.unbroken()
+	if err != nil {
+		return err
 	}
-	var err error
 	if c.g, err = g.shortened(&c.notes); err != nil {
 		return err
 	}

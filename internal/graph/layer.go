@@ -277,7 +277,7 @@ func Framed(f Fit, w, h, bw, bh int) []string {
 	switch f {
 	case Cover:
 		cw, ch := cover(w, h, bw, bh, 1)
-		return []string{fmt.Sprintf("scale=%d:%d:flags=bicubic", cw, ch), fmt.Sprintf("crop=%d:%d:%d:%d:exact=1", bw, bh, (cw-bw)/2, (ch-bh)/2)}
+		return []string{fmt.Sprintf("scale=%d:%d:flags=bicubic", cw, ch), fmt.Sprintf("crop=%d:%d:%d:%d:exact=1", bw, bh, (cw-bw)/2&^1, (ch-bh)/2&^1)}
 	}
 	return []string{fmt.Sprintf("scale=%d:%d:flags=bicubic", bw, bh)}
 }

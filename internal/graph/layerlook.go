@@ -147,7 +147,7 @@ func (l *Layer) intoBox(v *ffmpeg.VideoFacts, rgb bool, c *compiler) string {
 	switch l.Fit {
 	case Cover:
 		cw, ch := cover(dw, dh, w, h, 1)
-		return fmt.Sprintf("%s,crop=%d:%d:%d:%d:exact=1,setsar=1", scale(cw, ch), w, h, (cw-w)/2, (ch-h)/2)
+		return fmt.Sprintf("%s,crop=%d:%d:%d:%d:exact=1,setsar=1", scale(cw, ch), w, h, (cw-w)/2&^1, (ch-h)/2&^1)
 	case Pad:
 		iw, ih := contain(dw, dh, w, h, 2)
 		return fmt.Sprintf("%s,pad=%d:%d:%d:%d:color=%s,setsar=1", scale(iw, ih), w, h, (w-iw)/2&^1, (h-ih)/2&^1, cmp.Or(l.PadColor, "black"))

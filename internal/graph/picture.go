@@ -142,7 +142,7 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 		chain = append(chain, raise(v, f)...)
 		look.rgb = true
 	case v.Alpha && !f.alpha:
-		chain = append(chain, flatten(tag)...)
+		chain = append(chain, ffmpeg.OnWhite()...)
 		look.rgb = true
 	}
 	chain = append(chain, v.Turns()...)
@@ -196,6 +196,9 @@ func (c *compiler) look(v *ffmpeg.VideoFacts, f frame, tag string) string {
 	case p.Crop != nil:
 		add("scale=%d:%d%s:flags=bicubic", w, h, conv)
 		conv = ""
+		if full := v.FullChroma(f.alpha); full != "" && !look.rgb && !look.done && ((p.Crop.X|p.Crop.Y)&1 != 0 || v.Gray()) {
+			add("format=%s", full) // grey stays full range whatever the filter of sizes is told
+		}
 		add("crop=%d:%d:%d:%d:exact=1", p.Crop.Width, p.Crop.Height, p.Crop.X, p.Crop.Y)
 		w, h = p.Crop.Width, p.Crop.Height
 	}
@@ -283,7 +286,7 @@ func raise(v *ffmpeg.VideoFacts, f frame) []string {
 	}
 	switch {
 	case v.Alpha && !f.alpha:
-		chain = flatten("r")
+		chain = ffmpeg.OnWhite()
 	case !v.RGB():
 		rng := "limited"
 		if v.FullRange() {
@@ -293,15 +296,6 @@ func raise(v *ffmpeg.VideoFacts, f frame) []string {
 	}
 	return append(chain, "format=gbrp12le", "zscale=min=gbr:m=gbr:rin=full:"+in+":t=linear:npl=203", "format=gbrpf32le", "zscale=p=2020",
 		"zscale=t="+f.color.transfer+":npl=203", "format=gbrp12le")
-}
-
-// flatten lays a transparent picture on the stated background.
-func flatten(tag string) []string {
-	return []string{
-		"format=rgba",
-		fmt.Sprintf("split[fa%s][fb%s];[fa%s]lutrgb=r=255:g=255:b=255:a=255[fc%s];[fc%s][fb%s]overlay=format=rgb", tag, tag, tag, tag, tag, tag),
-		"format=gbrp",
-	}
 }
 
 // fit is the chain that brings a picture of w×h square pixels into the frame.

@@ -44,6 +44,10 @@ func (g *Graph) tooShort(i int, length, before, after int64, shows cutroom.Micro
 	if length >= 1 && (before+after == 0 || length > before+after) {
 		return nil
 	}
+	if before+after == 0 {
+		return cutroom.Errorf(cutroom.Invalid, "clip %d (%s) shows no frame", i+1, g.Sources[g.Clips[i].Source].Name).
+			WithHint("choose times that hold a frame; `cutroom probe` says how long the recording is and how many frames it has in a second")
+	}
 	longest := max(g.seam(i).Length, g.seam(i+1).Length)
 	return cutroom.Errorf(cutroom.Invalid, "clip %d (%s) lasts %s s, too short for transitions of %s s", i+1, g.Sources[g.Clips[i].Source].Name, shows, longest).
 		WithHint("a clip has to be longer than two transitions; shorten them or leave it out")

@@ -164,9 +164,13 @@ func assumed(d *ffmpeg.Document, v *ffmpeg.Stream) []ffmpeg.Ticks {
 	if !rate.Known() {
 		rate = ffmpeg.Rational{Num: 25, Den: 1}
 	}
-	n := v.Frames
-	if n <= 0 {
-		n = round(int64(d.DurationSeconds), rate, ffmpeg.Rational{Num: 1, Den: 1_000_000})
+	lasts := d.DurationSeconds
+	if v.EndSeconds > v.StartSeconds {
+		lasts = v.EndSeconds - v.StartSeconds
+	}
+	n := round(int64(lasts), rate, ffmpeg.Rational{Num: 1, Den: 1_000_000})
+	if v.Frames > 0 && (n <= 0 || v.Frames <= n) { // what an edit list hides is counted, too, and not shown
+		n = v.Frames
 	}
 	list := make([]ffmpeg.Ticks, 0, n)
 	for i := range n {

@@ -110,11 +110,12 @@ func (c *compiler) selectPicture(v *ffmpeg.Stream) (string, error) {
 	} else {
 		head += fmt.Sprintf("trim=start_pts=%d:end_pts=%d,select='%s',setpts='PTS-%s'", parts[0].from, parts[len(parts)-1].to, within(parts), shift(parts))
 	}
-	chain := head + "," + c.look(v.Video, c.out, "")
+	look := c.look(v.Video, c.out, "")
 	c.shakes(head)
 	if c.rate.Known() {
-		chain += c.atRate(c.frames())
+		look = c.conformed(look, c.frames())
 	}
+	chain := head + "," + look
 	end, err := c.drawn()
 	return chain + end, err
 }
@@ -145,6 +146,17 @@ func (c *compiler) atRate(n int64) string {
 		smooth = fmt.Sprintf(",minterpolate=fps=%s:mi_mode=mci:mc_mode=aobmc:me_mode=bidir:vsbmc=1", c.rate)
 	}
 	return fmt.Sprintf("%s,fps=fps=%s:start_time=0:eof_action=pass,tpad=stop_mode=clone:stop=-1,trim=end_frame=%d", smooth, c.rate, n)
+}
+
+// conformed is a look at the rate, exactly n frames. What an overlay makes ends with its
+// last frame's own time, so that this frame would be none to the filter of rates: there
+// the rate comes first.
+func (c *compiler) conformed(look string, n int64) string {
+	rate := c.atRate(n)
+	if strings.Contains(look, "overlay=") {
+		return strings.TrimPrefix(rate, ",") + "," + look
+	}
+	return look + rate
 }
 
 // within is an expression that is 1 for the frames of parts: a balanced tree, since a
@@ -200,12 +212,12 @@ func (c *compiler) partPicture(i int, p part) (string, error) {
 	case cl.Motion != nil:
 		return c.heldFrame(c.inputOf(i), p, v) + "," + c.moved(cl.Motion, p, v, tag), nil
 	case cl.Hold > 0 || cl.Frozen:
-		return c.heldFrame(c.inputOf(i), p, v) + "," + c.look(v.Video, c.out, tag) + c.atRate(p.length), nil
+		return c.heldFrame(c.inputOf(i), p, v) + "," + c.conformed(c.look(v.Video, c.out, tag), p.length), nil
 	}
 	sp := p.clip.speed()
 	black, shift := c.leadFrames(p, v)
 	chain := fmt.Sprintf("[%d:%d]trim=start_pts=%d:end_pts=%d,setpts=(PTS-%d)*%d/%d%s", c.inputOf(i), v.Index, p.from, p.to, p.from, sp.Den, sp.Num, shift)
-	chain += "," + c.look(v.Video, c.out, tag) + c.atRate(p.length-black)
+	chain += "," + c.conformed(c.look(v.Video, c.out, tag), p.length-black)
 	if black > 0 {
 		chain += fmt.Sprintf(",tpad=start=%d:start_mode=add:color=black", black)
 	}

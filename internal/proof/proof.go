@@ -54,8 +54,8 @@ type Video struct {
 	Range, Matrix, Primaries, Transfer string // tags; "-" must be absent
 	Tag                                string // hvc1
 	MasterDisplay, LightLevel          string // of HDR10, as a document has them
-	Rotation                           *int // nil: not looked at
-	Mirrored                           bool // with Rotation
+	Rotation                           *int   // nil: not looked at
+	Mirrored                           bool   // with Rotation
 	// Looks is what went into the encoder; each picture has to look like it.
 	Looks ffmpeg.Signature
 	// Sights are what has to be seen of what was drawn, beside frames as they were Bare, of
