@@ -310,7 +310,7 @@ func TestTimelinesOfEditingPrograms(t *testing.T) {
 func TestRenderTemplatesAndSchema(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
-	if out := must[edit.RenderOutput](w, "edit.render", edit.RenderInput{ListTemplates: true}); len(out.Templates) != 8 || out.File != nil {
+	if out := must[edit.RenderOutput](w, "edit.render", edit.RenderInput{ListTemplates: true}); len(out.Templates) != 9 || out.File != nil {
 		t.Errorf("%+v", out)
 	}
 	if out := must[edit.RenderOutput](w, "edit.render", edit.RenderInput{Schema: true}); !strings.Contains(out.Schema, `"title": "A cutroom project"`) {
@@ -323,6 +323,25 @@ func TestRenderTemplatesAndSchema(t *testing.T) {
 	}
 	if out.Probe.FirstVideo() != nil {
 		t.Error("a podcast with a picture")
+	}
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "color=white:s=32x32", "-frames:v", "1", filepath.Join(w.dir, "mark.png"))
+	if e := w.fails("edit.render", edit.RenderInput{Project: "talk.mp4", Template: "podcast", Logo: "mark.png", Writing: to("no.m4a")}, cutroom.Invalid); !strings.Contains(e.Msg, "no place for a logo") {
+		t.Error(e)
+	}
+	full := must[edit.RenderOutput](w, "edit.render", edit.RenderInput{Project: "talk.mp4", Template: "x", Logo: "mark.png", Title: "100% it's: {ok}", WriteProject: "x.json"})
+	w.proved(full.Verified)
+	var seen []string
+	for _, v := range full.Verified {
+		if v.Check == "drawn_visible" {
+			seen = append(seen, v.Stream)
+		}
+	}
+	written, err := os.ReadFile(filepath.Join(w.dir, "x.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"graphic 1", "overlay 1"}, seen); diff != "" || !strings.Contains(string(written), "100% it's: {ok}") {
+		t.Errorf("%s%s", diff, written)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // Project is one edit. Its parts apply in the order of [Stages].
 type Project struct {
 	Output     cutroom.OutPath `json:"output,omitempty" doc:"File to write, when the call names none; beside the project."`
-	Template   string          `json:"template,omitempty" max:"40" doc:"Template whose sections hold where this project has none: tiktok, reels, shorts, youtube, x, linkedin, facebook or podcast."`
+	Template   string          `json:"template,omitempty" max:"40" doc:"Template whose sections hold where this project has none: tiktok, reels, shorts, youtube, x, linkedin, facebook, podcast or audiogram."`
 	Frame      *Frame          `json:"frame,omitempty" doc:"What all clips are brought to; the first clip's frame and rate without it."`
 	Clips      []Clip          `json:"clips,omitempty" items:"..2000" doc:"What is shown, in order."`
 	Transition *Transition     `json:"transition,omitempty" doc:"How clips meet; a plain cut without it."`

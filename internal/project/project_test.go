@@ -129,6 +129,17 @@ func TestTemplates(t *testing.T) {
 	if err != nil || p.Captions.SRT != "a.srt" || p.Captions.Text != "" || p.Audio.Music != "m.mp3" {
 		t.Errorf("%v %+v", err, p)
 	}
+	if p.Brand != "" || len(p.Graphics)+len(p.Overlays) > 0 {
+		t.Errorf("parts that nobody gave: %+v", p)
+	}
+	p, err = project.Fill("yt", map[string]string{"INPUT": "a.mp4", "TITLE": "$SRT: {x}", "LOGO": "l.png", "BRAND": "b.yaml"})
+	if err != nil || p.Graphics[0].Title != "$SRT: {x}" || p.Overlays[0].Image != "l.png" || p.Brand != "b.yaml" || p.Captions != nil {
+		t.Errorf("%v %+v", err, p)
+	}
+	p, err = project.Fill("audiogram", map[string]string{"INPUT": "a.mp3", "TITLE": "Two"})
+	if err != nil || p.Audiogram == nil || p.Audiogram.Title != "Two" || p.Audiogram.Image != "" || p.Audiogram.Width != 1080 {
+		t.Errorf("%v %+v", err, p)
+	}
 	if _, err := project.Fill("tiktoc", nil); err == nil || !strings.Contains(cutroom.AsError(err).Hint, "tiktok") {
 		t.Error(err)
 	}
@@ -234,4 +245,53 @@ func FuzzJSON(f *testing.F) {
 			t.Fatalf("%q, then %q", raw, again)
 		}
 	})
+}
+
+// Whoever knows projects of another tool finds the same keys.
+func TestKeysOfAProject(t *testing.T) {
+	t.Parallel()
+	type schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Items      json.RawMessage            `json:"items"`
+	}
+	var root schema
+	if err := json.Unmarshal(project.Schema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	for part, keys := range map[string]string{
+		"":           "output frame clips transition silence brand captions graphics overlays audio loudness fit export check chapters audiogram template snap",
+		"clips":      "src in out speed snap",
+		"frame":      "aspect width height fps fit",
+		"transition": "type duration",
+		"silence":    "threshold min_silence margin",
+		"captions":   "text srt ass font size color position margin animate highlight_color outline karaoke bold box lang offset max_lines min_duration fit_size min_size fit_size_scope",
+		"graphics":   "template name title subtitle start end position from scale primary text_color lang text top bottom duration margin platform",
+		"overlays":   "logo image text position start end fade opacity scale font_size font margin box platform",
+		"audio":      "music replace music_volume fade_in fade_out music_fade_out gain duck duck_amount duck_threshold duck_attack duck_release voice denoise music_loop stereo mono downmix stereo_widen effects effects_volume stems",
+		"loudness":   "lufs tp",
+		"fit":        "duration method aspect fit width height fps smooth",
+		"export":     "preset fit crf normalize",
+		"check":      "platform",
+		"snap":       "to tolerance min_confidence source",
+		"chapters":   "at title",
+		"audiogram":  "image image_fit style position vis_height opacity platform title color background width height fps",
+	} {
+		s := root
+		if part != "" {
+			s = schema{}
+			if err := json.Unmarshal(root.Properties[part], &s); err != nil {
+				t.Fatal(part, err)
+			}
+		}
+		if len(s.Items) > 0 {
+			if err := json.Unmarshal(s.Items, &s); err != nil {
+				t.Fatal(part, err)
+			}
+		}
+		for _, key := range strings.Fields(keys) {
+			if s.Properties[key] == nil {
+				t.Errorf("%s has no %s", part, key)
+			}
+		}
+	}
 }

@@ -34,12 +34,13 @@ func Templates() []Template {
 		{"linkedin", nil, "LinkedIn: 1080×1080, cropped to fill"},
 		{"facebook", []string{"fb"}, "Facebook: 1920×1080"},
 		{"podcast", nil, "Podcast: sound alone, -16 LUFS, a chain for speech, pauses shortened"},
+		{"audiogram", nil, "Audiogram: 1080×1080, what a recording sounds like with its title and captions"},
 	}
 }
 
 // Placeholders are what stands in a template for what a call gives, by its name there.
 func Placeholders() []string {
-	return []string{"INPUT", "CUES", "SRT", "CHAPTERS", "MUSIC"}
+	return []string{"INPUT", "CUES", "SRT", "CHAPTERS", "MUSIC", "BRAND", "LOGO", "TITLE", "IMAGE"}
 }
 
 // Fill returns a template with its places filled in. A section one of whose
@@ -49,7 +50,7 @@ func Fill(name string, values map[string]string) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
-	filled(root, values)
+	filledMap(root, values, true)
 	if values["INPUT"] == "" {
 		return Project{}, cutroom.Errorf(cutroom.Invalid, "the template %s needs a recording", name).WithHint("name it as the project")
 	}
@@ -95,7 +96,7 @@ func filled(n *yaml.Node, values map[string]string) (*yaml.Node, bool) {
 		n.SetString(v)
 		return n, v != ""
 	case yaml.MappingNode:
-		return n, filledMap(n, values)
+		return n, filledMap(n, values, false)
 	}
 	var kept []*yaml.Node
 	for _, c := range n.Content {
@@ -108,16 +109,21 @@ func filled(n *yaml.Node, values map[string]string) (*yaml.Node, bool) {
 }
 
 // filledMap fills in a mapping. Of srt and text one is enough; any other place without a
-// value takes the mapping with it.
-func filledMap(n *yaml.Node, values map[string]string) bool {
+// value takes the mapping with it, unless each member is for itself.
+func filledMap(n *yaml.Node, values map[string]string, each bool) bool {
 	var kept []*yaml.Node
 	either, given := false, false
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		v, ok := filled(value, values)
+		v, ok := value, false
+		if key.Value == "audiogram" && value.Kind == yaml.MappingNode {
+			ok = filledMap(value, values, true)
+		} else {
+			v, ok = filled(value, values)
+		}
 		if key.Value == "srt" || key.Value == "text" {
 			either, given = true, given || ok
-		} else if !ok && value.Kind == yaml.ScalarNode && key.Value != "chapters_file" {
+		} else if !ok && value.Kind == yaml.ScalarNode && !each {
 			return false
 		}
 		if ok {
@@ -143,7 +149,7 @@ func Read(text []byte) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
-	filled(root, nil)
+	filledMap(root, nil, true)
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if !slices.Contains(keys(own), root.Content[i].Value) {
 			own.Content = append(own.Content, root.Content[i], root.Content[i+1])

@@ -51,12 +51,17 @@ var Render = tool.Add(Family, tool.Spec[RenderInput, RenderOutput]{
 type RenderInput struct {
 	Project  cutroom.InPath `json:"project,omitempty" probe:"-" doc:"The project file (.yaml, .json) or a timeline (.fcpxml, .edl, .otio); with template, the recording. One of project and text is needed."`
 	Text     string         `json:"text,omitempty" max:"400000" doc:"The project itself, YAML or JSON, in place of a file. Its paths are the workspace's."`
-	Template string         `json:"template,omitempty" max:"40" doc:"Make the project of a recording by a template: tiktok, reels, shorts, youtube, x, linkedin, facebook or podcast."`
+	Template string         `json:"template,omitempty" max:"40" doc:"Make the project of a recording by a template: tiktok, reels, shorts, youtube, x, linkedin, facebook, podcast or audiogram."`
 
 	SRT      cutroom.InPath `json:"srt,omitempty" cli:"flag" probe:"-" doc:"Captions for a template."`
 	Cues     cutroom.InPath `json:"cues,omitempty" cli:"flag" probe:"-" doc:"Cue file for a template, in place of srt."`
 	Chapters cutroom.InPath `json:"chapters,omitempty" cli:"flag" probe:"-" doc:"List of chapters for a template."`
 	Music    cutroom.InPath `json:"music,omitempty" cli:"flag" doc:"Music for a template, ducked under the speech."`
+	Brand    cutroom.InPath `json:"brand,omitempty" cli:"flag" probe:"-" doc:"Brand file for a template."`
+	Logo     cutroom.InPath `json:"logo,omitempty" cli:"flag" doc:"Picture that a template lays on."`
+	Title    string         `json:"title,omitempty" max:"200" doc:"Title that a template shows at the beginning; an audiogram's stays."`
+	Image    cutroom.InPath `json:"image,omitempty" cli:"flag" rare:"true" doc:"Ground of the template audiogram."`
+	Fit      string         `json:"fit,omitempty" enum:"pad,crop,blur" rare:"true" doc:"How the picture gets into a template's frame, in place of what the template says."`
 
 	FPS            float64         `json:"fps,omitempty" min:"1" max:"240" unit:"1/s" rare:"true" doc:"Frame rate of a timeline that states none: a CMX 3600 list."`
 	StopAfter      string          `json:"stop_after,omitempty" enum:"clips,join,silence,fit,captions,graphics,overlays,audio,loudness,export" doc:"Leave out what comes after this part of the edit."`
@@ -69,8 +74,8 @@ type RenderInput struct {
 	// Edit is the project once it was read. Callers give it as a file or as text; what it
 	// says is part of the call's identity by these.
 	Edit project.Project `json:"-"`
-	// Logo is the brand's logo, where an overlay shows it.
-	Logo cutroom.InPath `json:"-"`
+	// BrandLogo is the brand's logo, where an overlay shows it.
+	BrandLogo cutroom.InPath `json:"-"`
 	// NotCarried is what of a timeline a project has no place for.
 	NotCarried []string `json:"-"`
 }
@@ -88,8 +93,8 @@ func (in RenderInput) Validate() error {
 		return cutroom.Errorf(cutroom.Invalid, "project and text are given at once").WithHint("leave one of them out")
 	case in.Template != "" && in.Text != "":
 		return cutroom.Errorf(cutroom.Invalid, "template takes a recording, and text is a project").WithHint("name the template in the project, as its template")
-	case in.Template == "" && (in.SRT != "" || in.Cues != "" || in.Chapters != "" || in.Music != ""):
-		return cutroom.Errorf(cutroom.Invalid, "srt, cues, chapters and music fill in a template, and none is named").WithHint("add template, or write them into the project")
+	case in.Template == "" && (firstPath(in.SRT, in.Cues, in.Chapters, in.Music, in.Brand, in.Logo, in.Image) != "" || in.Title != "" || in.Fit != ""):
+		return cutroom.Errorf(cutroom.Invalid, "srt, cues, chapters, music, brand, logo, title, image and fit fill in a template, and none is named").WithHint("add template, or write them into the project")
 	}
 	return nil
 }

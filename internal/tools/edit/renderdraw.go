@@ -113,7 +113,7 @@ func (r *rendering) overlay(d *drawing, o project.Overlay) error {
 	}
 	turn(&input.Blend, o.Blend, &input.Style.Border, o.Border)
 	if o.Logo {
-		input.LogoFile = r.in.Logo
+		input.LogoFile = r.in.BrandLogo
 	}
 	if err := input.Validate(); err != nil {
 		return err

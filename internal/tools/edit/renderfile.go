@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -58,7 +59,7 @@ func (in *RenderInput) logo(from tool.Reading) error {
 		if err != nil {
 			return err
 		}
-		in.Logo = found.LogoFile
+		in.BrandLogo = found.LogoFile
 	}
 	return nil
 }
@@ -90,7 +91,11 @@ func (in *RenderInput) read(from tool.Reading) (err error) {
 	if in.Template != "" {
 		in.Edit, err = project.Fill(in.Template, map[string]string{
 			"INPUT": string(in.Project), "SRT": string(in.SRT), "CUES": string(in.Cues), "CHAPTERS": string(in.Chapters), "MUSIC": string(in.Music),
+			"BRAND": string(in.Brand), "LOGO": string(in.Logo), "TITLE": in.Title, "IMAGE": string(in.Image),
 		})
+		if err == nil {
+			err = in.unused()
+		}
 		return err
 	}
 	if in.Text != "" {
@@ -118,6 +123,31 @@ func (in *RenderInput) read(from tool.Reading) (err error) {
 	}
 	in.Edit, err = in.Edit.Locate(beside(string(in.Project)))
 	return err
+}
+
+// unused names what was given for a template that has no place for it, and says how the
+// picture gets into the frame.
+func (in *RenderInput) unused() error {
+	p := &in.Edit
+	if in.Fit != "" {
+		if p.Fit == nil {
+			p.Fit = &project.Fit{}
+		}
+		p.Fit.Fit = in.Fit
+	}
+	has := func(what string, given, used bool) error {
+		if !given || used {
+			return nil
+		}
+		return cutroom.Errorf(cutroom.Invalid, "the template %s has no place for %s", in.Template, what).WithHint("leave it out, choose another of list_templates, or write a project")
+	}
+	g, drawn := p.Audiogram, len(p.Graphics) > 0
+	return cmp.Or(
+		has("captions", in.SRT != "" || in.Cues != "", p.Captions != nil), has("chapters", in.Chapters != "", p.ChapterSet != ""),
+		has("music", in.Music != "", p.Audio != nil && p.Audio.Music != ""), has("a brand", in.Brand != "", p.Brand != ""),
+		has("a logo", in.Logo != "", len(p.Overlays) > 0), has("a title", in.Title != "", drawn || g != nil && g.Title != ""),
+		has("an image", in.Image != "", g != nil && g.Image != ""),
+	)
 }
 
 // beside locates what a file names: relative to it, inside the workspace, or inside its

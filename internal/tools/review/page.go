@@ -37,6 +37,9 @@ type side struct {
 func sideOf(what string, f tool.Input) side {
 	d := f.Media
 	s := side{What: what, Name: f.Text, Digest: f.Digest}
+	if path.IsAbs(s.Name) {
+		s.Name = baseName(s.Name) // a page that is handed over tells nobody of this machine's folders
+	}
 	add := func(name, format string, args ...any) {
 		s.Facts = append(s.Facts, [2]string{name, fmt.Sprintf(format, args...)})
 	}
