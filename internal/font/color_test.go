@@ -84,9 +84,9 @@ func TestPictures(t *testing.T) {
 func TestPictureNames(t *testing.T) {
 	t.Parallel()
 	for cluster, want := range map[string][]string{
-		"\U0001F600":            {"1f600", "emoji_u1f600"},
-		"\u2764\ufe0f":          {"2764", "2764-fe0f", "emoji_u2764"},
-		"#\ufe0f\u20e3":         {"23-20e3", "0023-20e3", "emoji_u0023_20e3", "23-fe0f-20e3"},
+		"\U0001F600":           {"1f600", "emoji_u1f600"},
+		"\u2764\ufe0f":         {"2764", "2764-fe0f", "emoji_u2764"},
+		"#\ufe0f\u20e3":        {"23-20e3", "0023-20e3", "emoji_u0023_20e3", "23-fe0f-20e3"},
 		"\U0001F1E9\U0001F1EA": {"1f1e9-1f1ea", "1f1e9_1f1ea", "emoji_u1f1e9_1f1ea"},
 	} {
 		got := font.PictureNames(cluster)
