@@ -28,6 +28,7 @@ func (l *Layout) ASS() []byte {
 	if s.Box { // libass draws one box behind all lines, and pads it by the shadow
 		border, shadow, back = 4, boxPadding*l.Report.Pixels, l.seen(0x40)+bgr(s.OutlineBy)
 	}
+	l.edge = edge{outline, shadow}
 	fmt.Fprintf(&b, "Style: Default,%s,%s,%s,%s,%s,%s,%d,0,0,0,100,100,0,0,%d,%s,%s,%d,0,0,0,-1\n\n", l.main.Family(), decimal(l.Report.Pixels),
 		l.seen(0)+bgr(primary), l.seen(0)+bgr(secondary), l.seen(0)+bgr(s.OutlineBy), back, -number01(s.Bold), border, decimal(outline), decimal(shadow), s.Position.alignment())
 	b.WriteString(eventsHead)
@@ -80,7 +81,7 @@ func (l *Layout) letters(e *event) string {
 			b.WriteRune(leftMark)
 		}
 		for _, s := range ln.faces {
-			if f := s.face.Family(); f != family {
+			if f := s.face.Family(); f != family && s.emoji == nil {
 				b.WriteString(`{\fn` + f + "}")
 				family = f
 			}
@@ -91,7 +92,11 @@ func (l *Layout) letters(e *event) string {
 				b.WriteString(lit.tag(p))
 				from = at
 			}
-			b.WriteString(escape(ln.text[from:s.to]))
+			if s.emoji != nil {
+				b.WriteString(l.gap(&s, ln.text[s.from:s.to], e.size))
+			} else {
+				b.WriteString(escape(ln.text[from:s.to]))
+			}
 		}
 	}
 	return b.String()
@@ -274,7 +279,14 @@ func plain(s string) string {
 			b.WriteByte(s[i+1])
 			i++
 		case s[i] == '{' && strings.IndexByte(s[i:], '}') > 0:
-			i += strings.IndexByte(s[i:], '}')
+			tags := s[i+1 : i+strings.IndexByte(s[i:], '}')]
+			i += len(tags) + 1
+			if comment, _, ok := strings.Cut(tags, `\`); ok && comment != "" { // a picture stands in a gap
+				b.WriteString(comment)
+				if end := strings.Index(s[i:], `{\p0`); end > 0 {
+					i += end - 1
+				}
+			}
 		default:
 			b.WriteByte(s[i])
 		}

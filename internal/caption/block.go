@@ -16,6 +16,14 @@ type Block struct {
 	Families      []string
 	Letters       string // the text of an ASS event: lines, faces, nothing else
 	Emoji         Emoji
+
+	layout *Layout
+}
+
+// Spots are where the pictures of emoji stand when the block's anchor of that alignment
+// (the keys of a numeric pad) stands at a point.
+func (b *Block) Spots(alignment int, x, y float64) []Spot {
+	return b.layout.spots(&b.layout.events[0], alignment, x, y)
 }
 
 // BlockOptions say how a block is set.
@@ -27,7 +35,9 @@ type BlockOptions struct {
 	Font     string
 	Bold     bool
 	Language string
-	NoEmoji  bool // emoji that no font draws are left out
+	NoEmoji  bool // emoji are left out
+	Pictures *Pictures
+	Outline  float64 // that the letters are drawn with, pixels
 }
 
 // Set sets a text as a block. The text is never changed; one that does not fit at the
@@ -42,7 +52,7 @@ func Set(text string, fonts Fonts, o BlockOptions) (*Block, error) {
 		least = o.Least
 	}
 	l, err := Lay([]Cue{{End: cutroom.Second, Text: text}}, fonts, Options{
-		Width: width, Height: height, Language: o.Language, MaxLines: lines, Fit: true, MinSize: least / unit, NoEmoji: o.NoEmoji,
+		Width: width, Height: height, Language: o.Language, MaxLines: lines, Fit: true, MinSize: least / unit, NoEmoji: o.NoEmoji, Pictures: o.Pictures,
 		Style: Style{Font: o.Font, Size: o.Size / unit, Bold: o.Bold, Position: TopLeft},
 	})
 	if err != nil {
@@ -52,8 +62,10 @@ func Set(text string, fonts Fonts, o BlockOptions) (*Block, error) {
 		return nil, cutroom.Errorf(cutroom.Invalid, "the text %q does not fit into %d lines of %.0f pixels", excerpt(text), lines, o.Width).WithHint("shorten it, or make it smaller")
 	}
 	e := &l.events[0]
+	l.edge = edge{outline: o.Outline}
 	b := &Block{
-		Width: e.width, Height: e.height, Size: e.size, Lines: len(e.lines), Family: l.main.Family(), Families: l.Report.Families, Letters: l.letters(e),
+		layout: l,
+		Width:  e.width, Height: e.height, Size: e.size, Lines: len(e.lines), Family: l.main.Family(), Families: l.Report.Families, Letters: l.letters(e),
 		Backward: e.lines[0].backward, Emoji: l.Report.Emoji,
 	}
 	return b, nil

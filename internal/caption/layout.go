@@ -14,6 +14,7 @@ type Layout struct {
 	main   Face
 	events []event
 	cues   []Cue // as they were given
+	edge   edge
 }
 
 // event is one caption on the screen.
@@ -60,6 +61,7 @@ func Lay(cues []Cue, fonts Fonts, o Options) (*Layout, error) {
 	}
 	o.MaxLines = max(1, o.MaxLines)
 	l := &Layout{o: o, cues: cues}
+	l.edge = edge{o.Style.Outline * l.unit(), o.Style.Shadow * l.unit()}
 	p, err := newPalette(fonts, cues, &l.o, &l.Report)
 	if err != nil {
 		return nil, err
@@ -317,7 +319,7 @@ func (t *text) line(from, to int) line {
 	ln := line{text: t.whole[from:to], offset: from}
 	for _, s := range t.faces {
 		if a, b := max(from, s.from), min(to, s.to); a < b {
-			ln.faces = append(ln.faces, stretch{a - from, b - from, s.face})
+			ln.faces = append(ln.faces, stretch{a - from, b - from, s.face, s.emoji})
 		}
 	}
 	return ln

@@ -73,11 +73,12 @@ type Options struct {
 	Language      string // of the text, BCP 47; may be empty
 
 	MaxLines int
-	Measured bool    // lines are balanced by width alone, not by phrase
-	Fit      bool    // the size shrinks before a cue is split
-	MinSize  float64 // units of [Grid]
-	PerCue   bool    // each cue shrinks for itself
-	NoEmoji  bool    // emoji that no font draws are left out, and counted
+	Measured bool      // lines are balanced by width alone, not by phrase
+	Fit      bool      // the size shrinks before a cue is split
+	MinSize  float64   // units of [Grid]
+	PerCue   bool      // each cue shrinks for itself
+	NoEmoji  bool      // emoji are left out, and counted
+	Pictures *Pictures // of emoji; nil: fonts draw them, in one colour
 
 	// Progress says when a share of the speech between two times is spoken, by the sound;
 	// it rises with share. nil: evenly.
@@ -133,6 +134,7 @@ type Report struct {
 // Emoji says what became of emoji.
 type Emoji struct {
 	Clusters int      // in the text
-	Missing  []string // code points that no font draws and that were left out
+	Pictures int      // of them, those drawn as pictures
+	Missing  []string // code points of those that were left out, or that no picture was there for; at most 50
 	Left     int      // clusters left out
 }
