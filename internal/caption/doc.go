@@ -6,7 +6,11 @@
 // must never know a tool or a program.
 package caption
 
-import "cutroom"
+import (
+	"image"
+
+	"cutroom"
+)
 
 // Fonts are the fonts that this machine can draw with.
 type Fonts interface {
@@ -18,6 +22,11 @@ type Fonts interface {
 	// Fingerprint identifies the fonts: with others, the same text may be drawn
 	// otherwise.
 	Fingerprint() cutroom.Digest
+	// Color names the font that has pictures of emoji, "" where there is none.
+	Color() string
+	// Picture is what that font shows for one character as a reader sees it; nil: it has
+	// none.
+	Picture(cluster string) *image.NRGBA
 }
 
 // Face is one font face. Its unit is the height of a line, which is what ASS calls the

@@ -219,22 +219,32 @@ func (l *Layout) motionOf(e *event) sprite.Motion {
 // presents reports whether a cluster is shown as a picture unless somebody asks for
 // text: by the selectors of Unicode, as a flag, a key, a sequence, or by itself.
 func presents(cluster string) bool {
-	first := true
-	regional, pictured := 0, false
+	base := firstRune(cluster)
+	key := base >= '0' && base <= '9' || base == '#' || base == '*'
+	regional, selected := 0, false
 	for _, r := range cluster {
 		switch {
 		case r == 0xFE0E:
 			return false
-		case r == 0xFE0F || r == 0x20E3 || r >= 0x1F3FB && r <= 0x1F3FF:
+		case r == 0x20E3 && key:
 			return true
+		case r == 0xFE0F || r >= 0x1F3FB && r <= 0x1F3FF:
+			selected = true
 		case r >= 0x1F1E6 && r <= 0x1F1FF:
 			regional++
-		case first && unicode.Is(byDefault, r):
-			pictured = true
 		}
-		first = false
 	}
-	return pictured || regional == 2
+	return unicode.Is(byDefault, base) || regional == 2 || selected && !key && mayPicture(base)
+}
+
+// mayPicture reports whether a character may be a picture: what else a selector stands
+// behind stays what it is.
+func mayPicture(r rune) bool {
+	switch {
+	case r >= 0x1F000 && r < 0x1FB00, r >= 0x2600 && r < 0x27C0, r >= 0x2190 && r < 0x2400, r >= 0x24C2 && r < 0x2600, r >= 0x2900 && r < 0x2C00:
+		return true
+	}
+	return slices.Contains([]rune{0xA9, 0xAE, 0x203C, 0x2049, 0x2122, 0x2139, 0x3030, 0x303D, 0x3297, 0x3299}, r)
 }
 
 // byDefault has the property Emoji_Presentation of Unicode 16, without the regional

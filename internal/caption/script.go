@@ -148,14 +148,14 @@ func firstStrong(text string) int {
 	return 0
 }
 
-// isEmoji reports whether a cluster is a picture by default.
+// isEmoji reports whether a cluster is a picture by default, or is taken for one.
 func isEmoji(cluster string) bool {
 	for _, r := range cluster {
-		if r >= 0x1F000 && r < 0x1FB00 || r >= 0x2600 && r < 0x27C0 || r == 0x2B50 || r == 0x2B55 || r == 0xFE0F || r == 0x20E3 {
+		if r >= 0x1F000 && r < 0x1FB00 || r >= 0x2600 && r < 0x27C0 || r == 0x2B50 || r == 0x2B55 {
 			return true
 		}
 	}
-	return false
+	return presents(cluster)
 }
 
 // vanishes reports whether r is never drawn.

@@ -327,10 +327,12 @@ func (c *compiler) head() (args []argv.Atom, granted []int) {
 			continue
 		}
 		s := &c.g.Sources[in.source]
-		n := slices.Index(granted, s.Input)
-		if n < 0 {
-			n = len(granted)
-			granted = append(granted, s.Input)
+		n := 0
+		for _, of := range s.Format.Granted(s.Input) { // a file of the private folder needs no grant
+			if n = slices.Index(granted, of); n < 0 {
+				n = len(granted)
+				granted = append(granted, of)
+			}
 		}
 		args = append(args, s.Format.Input(n)...)
 	}

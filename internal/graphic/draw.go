@@ -9,6 +9,7 @@ import (
 
 	"cutroom"
 	"cutroom/internal/caption"
+	"cutroom/internal/sprite"
 )
 
 // Options say how a template is drawn.
@@ -27,6 +28,7 @@ type Options struct {
 	Color         func(role string) string // RRGGBB
 	Scale         float64                  // 0 is 1
 	NoEmoji       bool
+	Pictures      *caption.Pictures // of emoji; nil: fonts draw them
 
 	Texts      Texts
 	Start, End cutroom.Micros // of the edit
@@ -47,6 +49,7 @@ type Drawn struct {
 	Marks    []Mark // one for each group
 	Families []string
 	Emoji    caption.Emoji
+	Sprites  []sprite.Show // the pictures of emoji
 }
 
 // Draw draws a template.
@@ -218,6 +221,7 @@ func (s *stack) block(it *Item, text string, room float64) (*caption.Block, erro
 	size := it.Size * s.unit
 	b, err := caption.Set(text, s.o.Fonts, caption.BlockOptions{
 		Size: size, Least: size / 2.5, Width: room, MaxLines: max(1, it.Lines), Font: family, Bold: it.Bold, Language: s.o.Language, NoEmoji: s.o.NoEmoji,
+		Pictures: s.o.Pictures, Outline: it.Outline * s.unit,
 	})
 	if err != nil {
 		return nil, err
@@ -229,6 +233,7 @@ func (s *stack) block(it *Item, text string, room float64) (*caption.Block, erro
 	}
 	s.d.Emoji.Clusters += b.Emoji.Clusters
 	s.d.Emoji.Left += b.Emoji.Left
+	s.d.Emoji.Pictures += b.Emoji.Pictures
 	s.d.Emoji.Missing = append(s.d.Emoji.Missing, b.Emoji.Missing...)
 	return b, nil
 }
@@ -341,6 +346,11 @@ func (s *stack) text(b *strings.Builder, it *Item, block *caption.Block, left, y
 	tags := fmt.Sprintf(`\an%d%s\fn%s\fs%s\b%d\bord%s\shad0\1c&H%s&\3c&H%s&%s`, align, motion(x, at), block.Family, px(block.Size), number(it.Bold), px(it.Outline*s.unit),
 		caption.BGR(s.o.Color(it.Color)), caption.BGR(s.o.Color("outline")), s.through(1))
 	b.WriteString(caption.Dialogue(2, from, to, "{"+tags+"}"+block.Letters))
+	for _, p := range block.Spots(align, x, at) {
+		s.d.Sprites = append(s.d.Sprites, sprite.Show{
+			Picture: p.Picture, X: p.X, Y: p.Y, Width: p.Width, Height: p.Height, Start: from, End: to, Opacity: s.g.Opacity, Motion: s.spriteMotion(x, at),
+		})
+	}
 }
 
 // shape writes a rectangle of a colour, at a place within the whole; more are tags of its
@@ -396,6 +406,27 @@ func (s *stack) motion(x, y float64) string {
 		return place + from + fmt.Sprintf(`\t(0,%d,\clip(%s,%s,%s,%s))`, in, px(x0), px(y0), px(x1), px(y1)) + fade(0)
 	}
 	return place + fade(0)
+}
+
+// spriteMotion is how the pictures beside letters come and go: as the letters do, whose
+// anchor stands at x, y.
+func (s *stack) spriteMotion(x, y float64) sprite.Motion {
+	in, out := s.lasts(s.g.In), s.lasts(s.g.Out)
+	m := sprite.Motion{FadeOut: out, Turn: s.g.Turn, TurnX: s.x + s.w/2, TurnY: s.y + s.h/2}
+	switch s.g.In.Kind {
+	case "fade":
+		m.FadeIn = in
+	case "pop":
+		m.Lasts, m.Grow, m.AtX, m.AtY, m.FadeIn = in, 0.6, x, y, in/2
+	case "rise":
+		m.Lasts, m.DY, m.FadeIn = in, s.rise(), in
+	case "wipe":
+		m.Wipe, m.WipeFrom, m.WipeTo = in, math.Floor(s.x), math.Ceil(s.x+s.w)
+		if s.backward {
+			m.WipeFrom, m.WipeTo = m.WipeTo, m.WipeFrom
+		}
+	}
+	return m
 }
 
 // rounded is the path of a rectangle with round corners, in quarters of circles.

@@ -2,6 +2,7 @@ package graphic
 
 import (
 	"fmt"
+	"image"
 	"strings"
 	"testing"
 
@@ -19,6 +20,8 @@ func (wide) Width(text string) float64   { return 0.5 * float64(len([]rune(text)
 func (wide) Ascent() float64             { return 0.8 }
 func (wide) Covers(text string) bool     { return true }
 func (wide) Fingerprint() cutroom.Digest { return "" }
+func (wide) Color() string               { return "" }
+func (wide) Picture(string) *image.NRGBA { return nil }
 func (w wide) Find(_, _, _ string, _ bool) (caption.Face, error) {
 	return w, nil
 }

@@ -126,7 +126,7 @@ type Captions struct {
 	FitSize   string         `json:"fit_size,omitempty" enum:"auto,on,off" doc:"Text that does not fit gets smaller before a cue is split."`
 	MinSize   float64        `json:"min_size,omitempty" min:"4" max:"144" doc:"Smallest size; 13 without it."`
 	FitScope  string         `json:"fit_size_scope,omitempty" enum:"file,cue" doc:"One size for all, or one for each cue."`
-	Emoji     string         `json:"emoji,omitempty" enum:"mono,none" doc:"Draw emoji in one colour, or leave them out."`
+	Emoji     string         `json:"emoji,omitempty" enum:"auto,color,mono,none" doc:"Draw emoji in colour or in one colour, or take them out; in colour where a font has them without it."`
 }
 
 // Cue is one caption.
@@ -159,6 +159,7 @@ type Graphic struct {
 	Background string         `json:"background,omitempty" max:"20" doc:"Colour of plates behind letters."`
 	Font       string         `json:"font,omitempty" max:"100" doc:"Font family."`
 	Lang       string         `json:"lang,omitempty" max:"35" doc:"Language of the text."`
+	Emoji      string         `json:"emoji,omitempty" enum:"auto,color,mono,none" doc:"How emoji are drawn, as of captions."`
 }
 
 // Overlay is one thing that is laid on; what its parts mean is as edit.overlay says.
@@ -189,6 +190,7 @@ type Overlay struct {
 	Bold       bool           `json:"bold,omitempty" doc:"Bold letters."`
 	Box        bool           `json:"box,omitempty" doc:"A box behind the text, in place of the outline."`
 	BoxColor   string         `json:"box_color,omitempty" max:"20" doc:"Colour of the box."`
+	Emoji      string         `json:"emoji,omitempty" enum:"auto,color,mono,none" doc:"How emoji of text are drawn, as of captions."`
 }
 
 // Audio is work on the sound.

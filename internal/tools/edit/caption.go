@@ -9,6 +9,7 @@ import (
 	"cutroom"
 	"cutroom/internal/brand"
 	"cutroom/internal/caption"
+	"cutroom/internal/evidence"
 	"cutroom/internal/ffmpeg"
 	"cutroom/internal/tool"
 )
@@ -36,6 +37,7 @@ var Caption = tool.Add(Family, tool.Spec[CaptionInput, CaptionOutput]{
 		{Input: "talk.mp4", Mode: "mux", SRT: []cutroom.InPath{"talk.en.srt", "talk.de.srt"}, Language: []string{"en", "de"}},
 	},
 	Names:     nameCaptioned,
+	Expand:    expandCaption,
 	Plan:      planCaption,
 	Interpret: captioned,
 })
@@ -70,7 +72,6 @@ type CaptionInput struct {
 	FitScope     string         `json:"fit_size_scope,omitempty" enum:"file,cue" default:"file" rare:"true" doc:"One size for the whole file, or one for each cue."`
 	MinSize      float64        `json:"min_size,omitzero" min:"4" max:"144" default:"13" rare:"true" doc:"Smallest size, in the units of size."`
 	Wrap         string         `json:"wrap,omitempty" enum:"phrase,measured" default:"phrase" rare:"true" doc:"Where lines break: at phrases, or by even widths alone."`
-	Emoji        string         `json:"emoji,omitempty" enum:"mono,none" default:"mono" rare:"true" doc:"mono draws emoji in one colour and refuses what no font has; none leaves those out and says so."`
 	Animate      string         `json:"animate,omitempty" enum:"none,fade,pop,slide" default:"none" rare:"true" doc:"How captions come and go."`
 	Karaoke      bool           `json:"karaoke,omitempty" doc:"Light the words up as they are spoken."`
 	KaraokeStyle string         `json:"karaoke_style,omitempty" enum:"progress,word" default:"progress" rare:"true" doc:"progress keeps spoken words lit; word lights the one that is spoken."`
@@ -78,8 +79,9 @@ type CaptionInput struct {
 	Highlight    string         `json:"highlight_color,omitempty" max:"7" default:"FFD200" rare:"true" doc:"Colour of lit words, RRGGBB."`
 	Upcoming     string         `json:"upcoming_color,omitempty" max:"7" rare:"true" doc:"Colour of words that are not lit; default the style's."`
 
-	Codec    string          `json:"codec,omitempty" enum:"h264,hevc,av1,vp9,prores" rare:"true" doc:"Codec of the picture; default H.264, or 10-bit HEVC for high dynamic range."`
-	Quality  int             `json:"quality,omitzero" min:"1" max:"51" rare:"true" doc:"CRF of the encoder: lower is better and larger. Default 18."`
+	Codec   string `json:"codec,omitempty" enum:"h264,hevc,av1,vp9,prores" rare:"true" doc:"Codec of the picture; default H.264, or 10-bit HEVC for high dynamic range."`
+	Quality int    `json:"quality,omitzero" min:"1" max:"51" rare:"true" doc:"CRF of the encoder: lower is better and larger. Default 18."`
+	EmojiChoice
 	WriteSRT cutroom.OutPath `json:"write_srt,omitempty" doc:"Write the captions as shown to an SRT file, too."`
 	WriteASS cutroom.OutPath `json:"write_ass,omitempty" rare:"true" doc:"Write the script that draws the captions to an ASS file, too."`
 	tool.Writing
@@ -129,6 +131,9 @@ func (in CaptionInput) Validate() error {
 	case in.Mode == "mux" && len(in.TrackTitle) > max(1, len(in.SRT)), len(in.Language) > max(1, len(in.SRT)):
 		return cutroom.Errorf(cutroom.Invalid, "there are more languages or titles than tracks").WithHint("give one for each srt")
 	}
+	if err := in.checkEmoji(); err != nil {
+		return err
+	}
 	return in.checkWords()
 }
 
@@ -164,7 +169,7 @@ type CaptionOutput struct {
 	Caption  *CaptionReport  `json:"caption,omitempty" doc:"What was done to the cues."`
 	Tracks   []CaptionTrack  `json:"tracks,omitempty" doc:"The subtitle tracks that were added."`
 	Existing int             `json:"subtitle_tracks,omitempty" doc:"Subtitle tracks of the written file, those of the input included."`
-	Emoji    *CaptionEmoji   `json:"emoji,omitempty" doc:"What became of emoji, when there are any."`
+	Emoji    *EmojiReport    `json:"emoji,omitempty" doc:"What became of emoji, when there are any."`
 	Sources  []CaptionSource `json:"text_sources" doc:"Where the text came from."`
 }
 
@@ -206,14 +211,6 @@ type CaptionTrack struct {
 	Cues     int    `json:"cues" doc:"How many cues it has."`
 }
 
-// CaptionEmoji says what became of emoji.
-type CaptionEmoji struct {
-	Mode    string   `json:"mode" enum:"mono,none" doc:"As asked."`
-	Count   int      `json:"count" doc:"Emoji in the text."`
-	Left    int      `json:"left_out" doc:"Those that were not drawn."`
-	Missing []string `json:"missing,omitempty" doc:"Code points that no font has; at most 50."`
-}
-
 // CaptionSource is where text came from.
 type CaptionSource struct {
 	Kind     string `json:"kind" enum:"srt,ass,text,speech,cues" doc:"What it is."`
@@ -222,6 +219,35 @@ type CaptionSource struct {
 	Engine   string `json:"engine,omitempty" doc:"What listened."`
 	Cues     int    `json:"cues" doc:"How many cues it has."`
 	Problems int    `json:"problems,omitempty" doc:"Faults of the file that were mended."`
+}
+
+// expandCaption reads the pictures of emoji that the text needs.
+func expandCaption(in CaptionInput, r tool.Reading) (CaptionInput, error) {
+	if in.Assets == "" {
+		return in, nil
+	}
+	var texts []string
+	for _, q := range in.Cues {
+		texts = append(texts, q.Text)
+	}
+	paths := in.SRT
+	if in.Text != "" {
+		paths = append(paths[:len(paths):len(paths)], in.Text)
+	}
+	for _, p := range paths {
+		data, err := r.Read(p, maxCaptionText)
+		if err != nil {
+			return in, err
+		}
+		text, _, err := evidence.Decode(data)
+		if err != nil {
+			return in, err
+		}
+		texts = append(texts, text)
+	}
+	var err error
+	in.EmojiChoice, err = in.expanded(r, texts...)
+	return in, err
 }
 
 // nameCaptioned names the output.

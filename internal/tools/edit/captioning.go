@@ -32,6 +32,7 @@ type captioning struct {
 	offset  cutroom.Micros // of what is listened to
 	layout  *caption.Layout
 	script  []byte // the ASS file that is burned
+	reel    *reel  // the pictures of emoji over it
 	shown   []caption.Shown
 	render  *graph.Render
 	ink     []ffmpeg.InkAt
@@ -41,6 +42,7 @@ type captioning struct {
 // The files of the private folder.
 const (
 	scriptFile = "captions.ass"
+	reelFile   = "emoji.png"
 	speechFile = "speech.wav"
 	subripFile = "captions.srt"
 )
@@ -224,6 +226,10 @@ func (c *captioning) graph() graph.Graph {
 	}
 	if c.in.Mode != "mux" {
 		g.Picture.Burn = []string{scriptFile}
+		if c.reel != nil {
+			g.Sources = append(g.Sources, c.reel.source())
+			g.Picture.Layers = []graph.Layer{c.reel.layer(len(g.Sources) - 1)}
+		}
 		return g
 	}
 	for i, t := range c.out.Tracks {
@@ -265,6 +271,9 @@ func (c *captioning) files() ([]argv.File, error) {
 		}
 		c.script = c.layout.ASS()
 		files = append(files, argv.File{Name: subripFile, Data: caption.SRT(c.layout.Cues())})
+	}
+	if c.reel != nil {
+		files = append(files, c.reel.data())
 	}
 	return append(files, argv.File{Name: scriptFile, Data: c.script}), nil
 }

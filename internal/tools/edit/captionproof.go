@@ -23,10 +23,14 @@ func (c *captioning) lay(t *captionText) error {
 	if err != nil {
 		return err
 	}
+	pictures, mode, err := c.in.drawn(c.f.Fonts)
+	if err != nil {
+		return err
+	}
 	o := caption.Options{
 		Width: c.width, Height: c.height, Safe: safe, Style: c.in.style(c.light()), Language: c.tag(),
 		MaxLines: c.in.MaxLines, Measured: c.in.Wrap == "measured", Fit: c.in.FitSize != "off", MinSize: c.in.MinSize, PerCue: c.in.FitScope == "cue",
-		NoEmoji: c.in.Emoji == "none", Animate: caption.Animation(c.in.Animate), Length: c.edit.Seconds,
+		NoEmoji: c.in.Emoji == "none", Pictures: pictures, Animate: caption.Animation(c.in.Animate), Length: c.edit.Seconds,
 	}
 	timing := c.timing(t)
 	if timing == "energy" {
@@ -49,8 +53,9 @@ func (c *captioning) lay(t *captionText) error {
 	rep.Wrapped, rep.Rebalanced, rep.Split, rep.Phrases, rep.Overlong, rep.Broken = l.Wrapped, l.Rebalance, l.Split, l.Phrase, l.Overlong, l.Broken
 	rep.Shrunk, rep.Exhausted, rep.Cut, rep.Used, rep.Pixels, rep.Percent = l.Shrunk, l.Exhausted, l.Cut, l.Used, l.Pixels, l.Percent
 	rep.Fonts, rep.Unchanged, rep.Burned = l.Families, l.Unchanged, l.Cues
-	if l.Emoji.Clusters > 0 {
-		c.out.Emoji = &CaptionEmoji{Mode: c.in.Emoji, Count: l.Emoji.Clusters, Left: l.Emoji.Left, Missing: l.Emoji.Missing}
+	c.out.Emoji = c.in.report(l.Emoji, mode, c.f.Fonts)
+	if c.reel, err = newReel(reelFile, c.layout.Sprites(), c.width, c.height, c.edit.Seconds); err != nil {
+		return err
 	}
 	if !l.Unchanged && l.Emoji.Left == 0 {
 		return fmt.Errorf("the layout changed the text of the captions")

@@ -12,6 +12,7 @@ import (
 	"cutroom/internal/graph"
 	"cutroom/internal/platform"
 	"cutroom/internal/sandbox/argv"
+	"cutroom/internal/sprite"
 	"cutroom/internal/tool"
 )
 
@@ -32,9 +33,11 @@ type drawing struct {
 	files   []argv.File
 	sound   *graph.Sound
 	marks   []mark
+	shows   []sprite.Show // pictures of emoji
 	matches []match
 	whole   *graph.Graph // in place of one that shows the video from its beginning to its end
 	made    *tool.Made
+	emojis  *EmojiReport
 
 	render *graph.Render
 	looked []glance

@@ -34,6 +34,11 @@ var Graphics = tool.Add(Family, tool.Spec[GraphicsInput, GraphicsOutput]{
 		in.Output = orNamed(in.Output, in.Input, "graphics", "")
 		return in
 	},
+	Expand: func(in GraphicsInput, r tool.Reading) (GraphicsInput, error) {
+		var err error
+		in.EmojiChoice, err = in.expanded(r, in.Name, in.Title, in.Subtitle, in.Text, in.Top, in.Bottom)
+		return in, err
+	},
 	Plan:      planGraphics,
 	Interpret: drawnGraphics,
 })
@@ -65,7 +70,7 @@ type GraphicsInput struct {
 	Background string         `json:"background,omitempty" max:"20" rare:"true" doc:"Colour of plates behind letters, in place of the brand's."`
 	Font       string         `json:"font,omitempty" max:"100" rare:"true" doc:"Font family, in place of the brand's; without both, one is chosen by the script of the text."`
 	Lang       string         `json:"lang,omitempty" max:"35" rare:"true" doc:"Language of the text, such as en or ja, where the form of letters depends on it."`
-	Emoji      string         `json:"emoji,omitempty" enum:"mono,none" default:"mono" rare:"true" doc:"mono draws emoji in one colour and refuses what no font has; none leaves those out and says so."`
+	EmojiChoice
 
 	AudioStream *int            `json:"audio_stream,omitempty" min:"0" max:"255" rare:"true" doc:"Keep only this audio stream of the video, counted from 0. All stay without it."`
 	WriteASS    cutroom.OutPath `json:"write_ass,omitempty" rare:"true" doc:"Write the script that draws it to an ASS file, too."`
@@ -92,6 +97,9 @@ func (in GraphicsInput) Validate() error {
 	if in.Template == "countdown" && (in.End != "" || in.Duration > 0) {
 		return cutroom.Errorf(cutroom.Invalid, "a countdown lasts as many seconds as from says").WithHint("leave end and duration out")
 	}
+	if err := in.checkEmoji(); err != nil {
+		return err
+	}
 	if in.Position != "" {
 		if _, err := parseSpot(in.Position); err != nil {
 			return err
@@ -108,10 +116,10 @@ func (in GraphicsInput) Validate() error {
 // GraphicsOutput is the answer.
 type GraphicsOutput struct {
 	tool.Made
-	Template string        `json:"template" doc:"Which graphic."`
-	Places   []PlaceOf     `json:"places" doc:"Where and when its parts stand."`
-	Fonts    []string      `json:"fonts,omitempty" doc:"Families that draw the text."`
-	Emoji    *CaptionEmoji `json:"emoji,omitempty" doc:"What became of emoji, when there are any."`
+	Template string       `json:"template" doc:"Which graphic."`
+	Places   []PlaceOf    `json:"places" doc:"Where and when its parts stand."`
+	Fonts    []string     `json:"fonts,omitempty" doc:"Families that draw the text."`
+	Emoji    *EmojiReport `json:"emoji,omitempty" doc:"What became of emoji, when there are any."`
 }
 
 // PlaceOf is where and when something stands on a video.
@@ -154,10 +162,7 @@ func planGraphics(f tool.Facts, in GraphicsInput) (tool.Plan, error) {
 	if err != nil {
 		return tool.Plan{}, err
 	}
-	p.script, p.out.Fonts = p.files[len(p.files)-1].Name, d.Families
-	if d.Emoji.Clusters > 0 {
-		p.out.Emoji = &CaptionEmoji{Mode: in.Emoji, Count: d.Emoji.Clusters, Left: d.Emoji.Left, Missing: d.Emoji.Missing}
-	}
+	p.script, p.out.Fonts, p.out.Emoji = p.files[0].Name, d.Families, p.emojis
 	for _, m := range d.Marks {
 		p.out.Places = append(p.out.Places, PlaceOf{X: m.X, Y: m.Y, Width: m.Width, Height: m.Height, Start: m.Start, End: m.End})
 	}
@@ -189,9 +194,13 @@ func (d *drawing) graphic(t graphic.Template, in GraphicsInput, from, to cutroom
 	if err != nil {
 		return nil, err
 	}
+	pictures, mode, err := in.drawn(d.f.Fonts)
+	if err != nil {
+		return nil, err
+	}
 	o := graphic.Options{
 		Width: d.width, Height: d.height, Position: in.Position, Fonts: d.f.Fonts, Heading: cmp.Or(in.Font, k.Fonts.Heading), Body: cmp.Or(in.Font, k.Fonts.Body),
-		Language: in.Lang, Scale: in.Scale, NoEmoji: in.Emoji == "none", Texts: in.texts(), Count: max(1, in.From), Color: d.role(in, k), Start: from, End: to,
+		Language: in.Lang, Scale: in.Scale, NoEmoji: in.Emoji == "none", Pictures: pictures, Texts: in.texts(), Count: max(1, in.From), Color: d.role(in, k), Start: from, End: to,
 	}
 	x0, y0, x1, y1, err := d.free(in.Platform, cmp.Or(in.Margin, k.MarginOf(d.width, d.height, (min(d.width, d.height)*45+500)/1000)))
 	if err != nil {
@@ -215,6 +224,10 @@ func (d *drawing) graphic(t graphic.Template, in GraphicsInput, from, to cutroom
 		return nil, err
 	}
 	d.script(g.Script)
+	d.emojis = d.emojis.more(in.report(g.Emoji, mode, d.f.Fonts))
+	if err := d.emoji(g.Sprites); err != nil {
+		return nil, err
+	}
 	for _, m := range g.Marks {
 		d.marks = append(d.marks, mark{box: graph.Box{X: m.X, Y: m.Y, Width: m.Width, Height: m.Height}, start: m.Start, end: m.End, fadeIn: m.FadeIn, fadeOut: m.FadeOut})
 	}

@@ -34,7 +34,7 @@ func (d *drawing) overlayText(in OverlayInput, k brand.Kit, from, to cutroom.Mic
 	}
 	l := lettering{
 		text: in.Text, style: in.Style.branded(k), position: p.anchor(), area: graph.Box{X: x0, Y: y0, Width: x1 - x0, Height: y1 - y0},
-		start: from, end: to, opacity: in.opacity(k), fadeIn: in.Fade,
+		start: from, end: to, opacity: in.opacity(k), fadeIn: in.Fade, emoji: in.EmojiChoice,
 	}
 	if in.End != "" {
 		l.fadeOut = in.Fade
@@ -47,6 +47,9 @@ func (d *drawing) overlayText(in OverlayInput, k brand.Kit, from, to cutroom.Mic
 		return none, err
 	}
 	d.script(lay.ASS())
+	if err := d.emoji(lay.Sprites()); err != nil {
+		return none, err
+	}
 	s := lay.Shown()[0]
 	box := graph.Box{X: s.X, Y: s.Y, Width: s.Width, Height: s.Height}
 	d.marks = append(d.marks, mark{box: inside(box, d.width, d.height), start: from, end: to, fadeIn: l.fadeIn, fadeOut: l.fadeOut, opacity: l.opacity})
@@ -72,6 +75,7 @@ type lettering struct {
 	start, end      cutroom.Micros
 	fadeIn, fadeOut cutroom.Micros
 	opacity         float64
+	emoji           EmojiChoice
 }
 
 // letter lays a text out. It is never changed, and never shown in parts.
@@ -86,7 +90,12 @@ func (d *drawing) letter(l lettering) (*caption.Layout, error) {
 	if l.style.Box {
 		by = l.style.BoxColor
 	}
+	pictures, mode, err := l.emoji.drawn(d.f.Fonts)
+	if err != nil {
+		return nil, err
+	}
 	o := caption.Options{
+		NoEmoji: l.emoji.Emoji == "none", Pictures: pictures,
 		Width: d.width, Height: d.height, Language: l.style.Language, MaxLines: textLines + strings.Count(l.text, "\n"), Fit: true, MinSize: size / 3, Length: d.length(),
 		Safe: caption.Insets{Left: float64(l.area.X) / w, Top: float64(l.area.Y) / h, Right: (w - float64(l.area.X+l.area.Width)) / w, Bottom: (h - float64(l.area.Y+l.area.Height)) / h},
 		Style: caption.Style{
@@ -106,7 +115,8 @@ func (d *drawing) letter(l lettering) (*caption.Layout, error) {
 		if lay.Report.Split > 0 || len(lay.Shown()) != 1 {
 			return nil, cutroom.Errorf(cutroom.Invalid, "the text does not fit into its place of %d×%d pixels", l.area.Width, l.area.Height).WithHint("lower font_size, shorten the text, or choose another position")
 		}
-		if !lay.Report.Unchanged {
+		d.emojis = d.emojis.more(l.emoji.report(lay.Report.Emoji, mode, d.f.Fonts))
+		if !lay.Report.Unchanged && lay.Report.Emoji.Left == 0 {
 			return nil, fmt.Errorf("the layout changed the text")
 		}
 		if lay.Report.Pixels < float64(l.style.Size)-1 {

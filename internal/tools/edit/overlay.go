@@ -70,6 +70,7 @@ type OverlayInput struct {
 	KeepSpill  bool           `json:"keep_spill,omitempty" rare:"true" doc:"Keep the green or blue light that such a screen throws on what stands before it."`
 
 	Style TextStyle `json:"style,omitzero" rare:"true" doc:"How text looks."`
+	EmojiChoice
 
 	AudioStream *int `json:"audio_stream,omitempty" min:"0" max:"255" rare:"true" doc:"Keep only this audio stream of the video, counted from 0. All stay without it."`
 	Encoding
@@ -117,6 +118,9 @@ func (in OverlayInput) Validate() error {
 	if in.Scale > 0 && in.ScalePercent > 0 {
 		return cutroom.Errorf(cutroom.Invalid, "scale and scale_percent are given at once").WithHint("leave one of them out")
 	}
+	if err := in.checkEmoji(); err != nil {
+		return err
+	}
 	if in.Position != "" {
 		if _, err := parseSpot(in.Position); err != nil {
 			return err
@@ -154,7 +158,8 @@ func rgb(name, s string) ([3]uint8, error) {
 // OverlayOutput is the answer.
 type OverlayOutput struct {
 	tool.Made
-	Overlay Placed `json:"overlay" doc:"What was laid on."`
+	Overlay Placed       `json:"overlay" doc:"What was laid on."`
+	Emoji   *EmojiReport `json:"emoji,omitempty" doc:"What became of emoji, when there are any."`
 }
 
 // Placed is where and when something stands on a video.
@@ -180,8 +185,9 @@ type overlaying struct {
 
 // expandOverlay finds the logo that a brand file names.
 func expandOverlay(in OverlayInput, r tool.Reading) (OverlayInput, error) {
-	if !in.Logo {
-		return in, nil
+	var err error
+	if in.EmojiChoice, err = in.expanded(r, in.Text); err != nil || !in.Logo {
+		return in, err
 	}
 	text, err := r.Read(in.Brand, brand.MaxText)
 	if err != nil {
@@ -215,6 +221,7 @@ func planOverlay(f tool.Facts, in OverlayInput) (tool.Plan, error) {
 	if o.out.Overlay, err = o.overlay(in, from, to); err != nil {
 		return tool.Plan{}, err
 	}
+	o.out.Emoji = o.emojis
 	return o.plan(o)
 }
 

@@ -107,6 +107,7 @@ type RenderOutput struct {
 	Passes     int              `json:"measuring_passes" min:"0" doc:"How often the sound was measured before, counting what was known already."`
 	Removed    cutroom.Micros   `json:"silence_removed,omitempty" unit:"s" doc:"How much dead air was taken out."`
 	Caption    *CaptionReport   `json:"caption,omitempty" doc:"What was done to the cues."`
+	Emoji      *EmojiReport     `json:"emoji,omitempty" doc:"What became of emoji, when there are any."`
 	Loudness   *ffmpeg.Loudness `json:"loudness,omitempty" doc:"How loud the written file is, where that was asked for."`
 	Checks     []verdict.Row    `json:"checks,omitempty" doc:"The platform's rules, measured on the written file."`
 	NotCarried []string         `json:"not_carried,omitempty" doc:"What of the timeline that was read has no place in a project."`

@@ -16,13 +16,18 @@ import (
 // finished edit.
 func (r *rendering) draw() ([]argv.File, error) {
 	titled := r.p.Audiogram != nil && r.p.Audiogram.Title != ""
-	if len(r.p.Graphics)+len(r.p.Overlays) == 0 && !titled {
+	pictured := r.text != nil && r.text.reel != nil
+	if len(r.p.Graphics)+len(r.p.Overlays) == 0 && !titled && !pictured {
 		return nil, r.watch(nil)
 	}
 	if !r.video {
 		return nil, cutroom.Errorf(cutroom.Invalid, "graphics and overlays need a picture, and the edit has none").WithHint("name an output that ends in .mp4, or leave them out")
 	}
 	d := r.drawing()
+	if pictured { // over the captions, beneath the rest; their file is written with them
+		d.reel(r.text.reel)
+		d.files = nil
+	}
 	if err := r.entitle(d); err != nil {
 		return nil, err
 	}
@@ -42,6 +47,7 @@ func (r *rendering) draw() ([]argv.File, error) {
 	r.stage("overlays", len(r.p.Overlays) > 0)
 	r.graph.Sources = append(r.graph.Sources[:d.base:d.base], d.sources...)
 	r.graph.Picture.Layers = d.layers
+	r.out.Emoji = d.emojis
 	return d.files, r.watch(d)
 }
 
@@ -87,7 +93,7 @@ func (r *rendering) graphic(d *drawing, g project.Graphic) error {
 	input := GraphicsInput{
 		Template: g.Template, Name: g.Name, Title: g.Title, Subtitle: g.Subtitle, Text: g.Text, Top: g.Top, Bottom: g.Bottom,
 		Start: g.Start, End: g.End, Duration: g.Duration, From: or(g.From, 3), Position: g.Position, Margin: g.Margin, Platform: or(g.Platform, r.exported()),
-		Scale: or(g.Scale, 1), Brand: r.p.Brand, Primary: g.Primary, TextColor: g.TextColor, Background: g.Background, Font: g.Font, Lang: g.Lang, Emoji: "mono",
+		Scale: or(g.Scale, 1), Brand: r.p.Brand, Primary: g.Primary, TextColor: g.TextColor, Background: g.Background, Font: g.Font, Lang: g.Lang, EmojiChoice: EmojiChoice{Emoji: or(g.Emoji, "auto")},
 	}
 	if err := input.Validate(); err != nil {
 		return err
@@ -109,7 +115,8 @@ func (r *rendering) overlay(d *drawing, o project.Overlay) error {
 		Image: o.Image, Video: o.Video, Text: o.Text, Logo: o.Logo, Brand: r.p.Brand, Position: o.Position, Margin: o.Margin, Platform: or(o.Platform, r.exported()),
 		Start: o.Start, End: o.End, Fade: o.Fade, Opacity: o.Opacity, Scale: o.Scale, ScalePercent: o.Percent, From: o.From, Ended: or(o.Ended, "vanish"),
 		Chromakey: o.Chromakey, Similarity: or(o.Similarity, 0.15), Blend: 0.05,
-		Style: TextStyle{Font: o.Font, Size: or(o.Size, 42), Color: o.Color, Border: 2, Outlined: o.Outlined, Bold: o.Bold, Box: o.Box, BoxColor: o.BoxColor},
+		EmojiChoice: EmojiChoice{Emoji: or(o.Emoji, "auto")},
+		Style:       TextStyle{Font: o.Font, Size: or(o.Size, 42), Color: o.Color, Border: 2, Outlined: o.Outlined, Bold: o.Bold, Box: o.Box, BoxColor: o.BoxColor},
 	}
 	turn(&input.Blend, o.Blend, &input.Style.Border, o.Border)
 	if o.Logo {

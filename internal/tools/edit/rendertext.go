@@ -68,7 +68,7 @@ func (r *rendering) captioning(p *project.Captions, width, height int) (*caption
 			Bold: p.Bold, Box: p.Box, Position: or(p.Position, "bottom"), Margin: p.Margin,
 		},
 		MaxLines: or(p.MaxLines, 2), MinDuration: or(p.Least, cutroom.Second), FitSize: or(p.FitSize, "auto"), FitScope: or(p.FitScope, "file"), MinSize: or(p.MinSize, 13),
-		Wrap: "phrase", Emoji: or(p.Emoji, "mono"), Animate: or(p.Animate, "none"), Karaoke: p.Karaoke, Timing: "auto", Highlight: or(p.Highlight, "FFD200"), KaraokeStyle: "progress",
+		Wrap: "phrase", EmojiChoice: EmojiChoice{Emoji: or(p.Emoji, "auto")}, Animate: or(p.Animate, "none"), Karaoke: p.Karaoke, Timing: "auto", Highlight: or(p.Highlight, "FFD200"), KaraokeStyle: "progress",
 		AutoSeconds: 3 * cutroom.Second,
 	}
 	turn(&in.Style.Outline, p.Outline)
@@ -213,6 +213,7 @@ func (r *rendering) answer(res tool.Results) (RenderOutput, error) {
 	out.Loudness = done.Heard
 	if r.text != nil {
 		out.Caption = r.text.out.Caption
+		out.Emoji = r.text.out.Emoji.more(out.Emoji)
 		out.Notes = append(out.Notes, r.text.out.Notes...)
 	}
 	if r.p.Check != nil {

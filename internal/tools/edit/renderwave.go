@@ -168,7 +168,11 @@ func (r *rendering) entitle(d *drawing) error {
 	if err != nil {
 		return err
 	}
-	lay, err := r.title(d, k)
+	pictures, mode, err := EmojiChoice{}.drawn(r.f.Fonts)
+	if err != nil {
+		return err
+	}
+	lay, err := r.title(d, k, pictures)
 	if err != nil {
 		return err
 	}
@@ -176,19 +180,23 @@ func (r *rendering) entitle(d *drawing) error {
 		return cutroom.Errorf(cutroom.Invalid, "the title does not fit into the frame of %d×%d", d.width, d.height).WithHint("shorten it, or make the frame larger")
 	}
 	d.script(lay.ASS())
+	d.emojis = d.emojis.more(EmojiChoice{}.report(lay.Report.Emoji, mode, r.f.Fonts))
+	if err := d.emoji(lay.Sprites()); err != nil {
+		return err
+	}
 	x, y, w, h := lay.Area()
 	d.marks = append(d.marks, mark{box: graph.Box{X: x, Y: y, Width: w, Height: h}, end: d.length(), name: "title"})
 	return nil
 }
 
-func (r *rendering) title(d *drawing, k brand.Kit) (*caption.Layout, error) {
+func (r *rendering) title(d *drawing, k brand.Kit, pictures *caption.Pictures) (*caption.Layout, error) {
 	g, s := r.p.Audiogram, r.insets()
 	c, err := rgb("color", cmp.Or(g.Color, k.Colors.Text, "white"))
 	if err != nil {
 		return nil, err
 	}
 	o := caption.Options{
-		Width: d.width, Height: d.height, MaxLines: 3, Fit: true, MinSize: 8, Length: d.length(),
+		Width: d.width, Height: d.height, MaxLines: 3, Fit: true, MinSize: 8, Length: d.length(), Pictures: pictures,
 		Safe: caption.Insets{Left: max(0.06, s.Left), Right: max(0.06, s.Right), Top: max(0.05, s.Top), Bottom: max(0.05, s.Bottom)},
 		Style: caption.Style{
 			Font: cmp.Or(g.Font, k.Fonts.Heading), Size: 26, Color: fmt.Sprintf("%02X%02X%02X", c[0], c[1], c[2]), OutlineBy: "000000", Outline: 1, Bold: true, Position: caption.Top,
