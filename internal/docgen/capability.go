@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cutroom/internal/graph"
 	"cutroom/internal/tool"
 )
 
@@ -36,6 +37,45 @@ type Capabilities struct {
 // own are the programs that are this binary with models.
 var own = []string{"speech", "ocr", "object"}
 
+// whisper is the one name of all programs of the operator's own that turn speech to text.
+const whisper = "external:whisper"
+
+// hears says whether a program is one of those: the media tools have eight places for
+// them, the video tools one.
+func hears(program string) bool {
+	return program == "speech-engine" || strings.HasPrefix(program, "asr-")
+}
+
+// floor are the layers of the sandbox without which no program runs, added those that
+// hold besides where the kernel has them.
+var (
+	floor = []string{"landlock", "rlimits", "seccomp"}
+	added = []string{"ipc", "net", "pid", "user"}
+)
+
+// boxed are the layers of the sandbox that a tool's programs run in.
+func (c *ToolCapabilities) boxed() {
+	for _, l := range floor {
+		c.Required = append(c.Required, "sandbox:"+l)
+	}
+	for _, l := range added {
+		c.Optional = append(c.Optional, Optional{"sandbox:" + l, "where the kernel permits it, and where the configuration demands it"})
+	}
+}
+
+// withoutParts leaves out what is alike for all tools that encode or run a program.
+func (c *ToolCapabilities) withoutParts() {
+	c.Required = slices.DeleteFunc(slices.Clone(c.Required), func(n string) bool { return strings.HasPrefix(n, "sandbox:") })
+	c.Optional = slices.DeleteFunc(slices.Clone(c.Optional), func(o Optional) bool {
+		return strings.HasPrefix(o.Capability, "sandbox:") || strings.HasPrefix(o.Capability, "encoder:")
+	})
+}
+
+// encodes says whether a tool hands what it writes to ffmpeg's encoders.
+func encodes(t *tool.Tool) bool {
+	return t.Writes() && !t.Needs.Copies && slices.Contains(t.Needs.Programs, "ffmpeg") && (t.Role() == tool.Execution || t.Role() == tool.AnalysisAndExecution)
+}
+
 // capability is the name of a program as contracts write it.
 func capability(program string) string {
 	switch {
@@ -43,6 +83,8 @@ func capability(program string) string {
 		return program
 	case slices.Contains(own, program):
 		return "model:" + program
+	case hears(program):
+		return whisper
 	}
 	return "external:" + program
 }
@@ -70,6 +112,14 @@ func needed(r *tool.Registry, t *tool.Tool) ToolCapabilities {
 			c.Optional = append(c.Optional, Optional{"filter:" + o.Filter, o.When})
 		}
 	}
+	if len(t.Needs.AllPrograms()) > 0 {
+		c.boxed()
+	}
+	if encodes(t) {
+		for _, n := range graph.EncoderNeeds() {
+			c.Optional = append(c.Optional, Optional{"encoder:" + n.Encoder, n.When})
+		}
+	}
 	for _, id := range t.Calls {
 		callee, ok := r.Find(id)
 		if !ok {
@@ -95,7 +145,7 @@ func needed(r *tool.Registry, t *tool.Tool) ToolCapabilities {
 
 // capabilities is the union over the tools. A capability that some tool requires and
 // another uses now and then stands in both lists.
-func capabilities(tools []ToolEntry, m tool.Machine) Capabilities {
+func capabilities(tools []ToolEntry, ears []string, m tool.Machine) Capabilities {
 	c := Capabilities{Required: []string{}, Optional: []string{}}
 	for _, e := range tools {
 		c.Required = append(c.Required, e.Capabilities.Required...)
@@ -114,7 +164,7 @@ func capabilities(tools []ToolEntry, m tool.Machine) Capabilities {
 	all := slices.Concat(c.Required, c.Optional)
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {
-		switch has, known := present(m, name); {
+		switch has, known := present(m, name, ears); {
 		case !known:
 			c.Unknown = append(c.Unknown, name)
 		case has:
@@ -128,11 +178,29 @@ func capabilities(tools []ToolEntry, m tool.Machine) Capabilities {
 	return c
 }
 
+// ears are the programs of the operator's own that tools name for turning speech to text.
+func ears(tools []*tool.Tool) (names []string) {
+	for _, t := range tools {
+		for _, p := range t.Needs.AllPrograms() {
+			if hears(p) && !slices.Contains(names, p) {
+				names = append(names, p)
+			}
+		}
+	}
+	return names
+}
+
 // present asks the machine; known is false for a part of an ffmpeg that is not there.
-func present(m tool.Machine, capability string) (has, known bool) {
+func present(m tool.Machine, capability string, ears []string) (has, known bool) {
 	kind, name, parts := strings.Cut(capability, ":")
 	if !parts {
 		return m.HasProgram(capability), true
+	}
+	switch {
+	case capability == whisper:
+		return slices.ContainsFunc(ears, m.HasProgram), true
+	case kind == "sandbox":
+		return m.HasLayer(name), true
 	}
 	ask := map[string]func(string) bool{"filter": m.HasFilter, "encoder": m.HasEncoder, "decoder": m.HasDecoder}[kind]
 	if ask == nil {

@@ -75,7 +75,7 @@ func Contract(r *tool.Registry, o ContractOptions, keep func(*tool.Tool) bool) *
 		}
 	}
 	d.Roles, d.Hints, d.Verification = roles(d.Tools), hints(d.Tools), verification(d.Tools)
-	d.Capabilities = capabilities(d.Tools, o.Machine)
+	d.Capabilities = capabilities(d.Tools, ears(tools), o.Machine)
 	return d
 }
 

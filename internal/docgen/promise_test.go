@@ -24,6 +24,7 @@ func (m machine) HasProgram(string) bool { return m.program }
 func (m machine) HasFilter(string) bool  { return m.part }
 func (m machine) HasEncoder(string) bool { return m.part }
 func (m machine) HasDecoder(string) bool { return m.part }
+func (m machine) HasLayer(string) bool   { return m.program }
 
 func encoded(t *testing.T, v any) []byte {
 	t.Helper()
@@ -174,6 +175,41 @@ func TestCapabilities(t *testing.T) {
 	}
 	if c := docgen.Contract(registry(t), docgen.ContractOptions{}, nil).Capabilities; c.Available != nil || c.Unknown != nil || len(c.Required) == 0 {
 		t.Errorf("static: %+v", c)
+	}
+}
+
+// TestPartsAreNamed: what encodes names the encoders that it may use, what runs a program
+// the layers that hold it, and who listens by programs of the operator's own says so.
+func TestPartsAreNamed(t *testing.T) {
+	t.Parallel()
+	optional := func(e docgen.ToolEntry, name string) bool {
+		return slices.ContainsFunc(e.Capabilities.Optional, func(o docgen.Optional) bool { return o.Capability == name && o.When != "" })
+	}
+	seen := 0
+	for _, e := range docgen.Contract(registry(t), docgen.ContractOptions{}, nil).Tools {
+		runs := slices.Contains(e.Capabilities.Required, "ffmpeg") || slices.Contains(e.Capabilities.Required, "ffprobe")
+		if runs && !slices.Contains(e.Capabilities.Required, "sandbox:landlock") {
+			t.Errorf("%s runs programs, and requires %v", e.ToolID, e.Capabilities.Required)
+		}
+		encodes, ok := map[string]bool{
+			"edit.export": true, "edit.cut": true, "edit.render": true, "measure.loudness_apply": true,
+			"edit.metadata": false, "measure.loudness": false, "review.look": false, "media.watch": false,
+		}[e.ToolID]
+		if !ok {
+			continue
+		}
+		seen++
+		for _, name := range []string{"encoder:libx264", "encoder:aac", "encoder:libvpx-vp9", "encoder:prores_ks"} {
+			if optional(e, name) != encodes {
+				t.Errorf("%s: %s is named: %v", e.ToolID, name, !encodes)
+			}
+		}
+		if e.ToolID == "media.watch" && !optional(e, "external:whisper") {
+			t.Errorf("%s: %+v", e.ToolID, e.Capabilities.Optional)
+		}
+	}
+	if seen != 8 {
+		t.Errorf("%d of 8 tools exist", seen)
 	}
 }
 

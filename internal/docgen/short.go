@@ -114,6 +114,7 @@ type step struct {
 
 // What is cut, in words.
 const (
+	ofParts   = "capabilities: encoders and layers of the sandbox"
 	ofShared  = "output_schema: members that all answers share, see output_document"
 	ofInside  = "output_schema: what its members hold"
 	ofOutputs = "output_schema: descriptions"
@@ -129,6 +130,7 @@ func cuts(t *tool.Tool) []step {
 		return func(e *ShortEntry) { flatten(e.OutputSchema, deep, words) }
 	}
 	return []step{
+		{ofParts, func(e *ShortEntry) { e.Capabilities.withoutParts() }},
 		{ofShared, func(e *ShortEntry) { e.OutputSchema = withoutShared(e.OutputSchema) }},
 		{ofInside, output(3, true)},
 		{ofInside, output(2, true)},

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"cutroom"
 	"cutroom/internal/ffmpeg"
@@ -136,6 +137,9 @@ func (m machine) HasProgram(n string) bool { return m.e.Toolchain.Fingerprint(n)
 func (m machine) HasFilter(n string) bool  { return m.e.has((*ffmpeg.Abilities).Filter, n) }
 func (m machine) HasEncoder(n string) bool { return m.e.has((*ffmpeg.Abilities).Encoder, n) }
 func (m machine) HasDecoder(n string) bool { return m.e.has((*ffmpeg.Abilities).Decoder, n) }
+func (m machine) HasLayer(n string) bool {
+	return m.e.Layers != nil && slices.Contains(m.e.Layers(), n)
+}
 
 func (e *Engine) has(ask func(*ffmpeg.Abilities, string) bool, name string) bool {
 	a := e.Abilities()

@@ -61,6 +61,7 @@ type Options struct {
 	Runner    Runner
 	Toolchain Toolchain
 	Abilities func() ffmpeg.Abilities // of the pinned ffmpeg; read when first needed
+	Layers    func() []string         // of the sandbox, as the kernel gives them; read when first needed
 	Languages []string                // OCR languages installed
 	Fonts     caption.Fonts           // what captions are drawn with; nil: none
 	Settings  tool.Settings

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"cutroom"
@@ -20,6 +21,7 @@ import (
 	"cutroom/internal/meter"
 	"cutroom/internal/provider"
 	"cutroom/internal/redact"
+	"cutroom/internal/sandbox"
 	"cutroom/internal/stage"
 	"cutroom/internal/token"
 	"cutroom/internal/tool"
@@ -222,7 +224,7 @@ func Open(_ context.Context, o Options) (*Installation, error) {
 		Readers:  i.readers,
 		Registry: o.Registry, Workspace: s.workspace, Roots: s.config.Roots, Stage: i.Stage, StageRoot: i.StageRelative, Identity: i.Identity,
 		Facts: filepath.Join(s.folders.State, "facts"), Runner: i.Toolchain, Toolchain: i.Toolchain,
-		Abilities: i.Toolchain.Abilities, Languages: i.Toolchain.Languages(), Fonts: newFonts(s), Policy: s.policy(),
+		Abilities: i.Toolchain.Abilities, Layers: sync.OnceValue(held), Languages: i.Toolchain.Languages(), Fonts: newFonts(s), Policy: s.policy(),
 		Settings: tool.Settings{SpeechModel: s.config.Speech.Model, SpeechEngine: s.speechEngine(), SpeechService: s.serviceSpeaks(), ASR: s.asrTemplates()},
 		Limits: tool.Bounds{
 			FileBytes: l.MaxFileBytes, Duration: cutroom.Micros(l.MaxDurationSeconds) * cutroom.Second,
@@ -290,4 +292,21 @@ func stateFault(s settings, err error) error {
 	}
 	return cutroom.Errorf(cutroom.Precondition, "the state folder %s cannot be used", s.folders.State).WithCause(err).
 		WithHint("make it a folder that your user may write, on a disk that has space, or set CUTROOM_HOME to a folder of your own")
+}
+
+// held are the layers of the sandbox that the kernel gives; none where it does not hold
+// programs in.
+func held() (names []string) {
+	box, err := sandbox.New(sandbox.Options{})
+	if err != nil {
+		return nil
+	}
+	layers, err := box.Layers()
+	if err != nil {
+		return nil
+	}
+	for _, l := range layers {
+		names = append(names, string(l))
+	}
+	return names
 }

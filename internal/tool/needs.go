@@ -10,6 +10,7 @@ type Needs struct {
 	Decoders []string
 	Optional []Optional
 	Fonts    bool // draws text with the machine's fonts
+	Copies   bool // writes media, and encodes none of it
 	Readers  bool // may show media to models: who they are is part of the key
 }
 
@@ -43,6 +44,7 @@ type Machine interface {
 	HasFilter(name string) bool
 	HasEncoder(name string) bool
 	HasDecoder(name string) bool
+	HasLayer(name string) bool // of the sandbox
 }
 
 // Check returns every capability of n with its state, and the worst of them.

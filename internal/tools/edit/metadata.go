@@ -22,7 +22,7 @@ var Metadata = tool.Add(Family, tool.Spec[MetadataInput, MetadataOutput]{
 	Revision:    1,
 	Short:       "metadata",
 	Timeout:     time.Hour,
-	Needs:       tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{{Filter: "scdet", When: "auto_chapters of pictures"}, {Filter: "silencedetect", When: "auto_chapters of sound"}}},
+	Needs:       tool.Needs{Copies: true, Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{{Filter: "scdet", When: "auto_chapters of pictures"}, {Filter: "silencedetect", When: "auto_chapters of sound"}}},
 	CheckWith:   []string{"measure.probe"},
 	Examples: []MetadataInput{
 		{Input: "talk.mp4", Title: new("A talk"), Chapters: []string{"0:00 Welcome", "0:05 The question"}},
