@@ -45,6 +45,9 @@ func ReadRecipe(text []byte) (Recipe, error) {
 	own := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
+		if (key.Value == "match" || key.Value == "name") && (value.Kind != yaml.ScalarNode || value.ShortTag() == "!!null") {
+			return r, malformed(key.Value+" has to be plain text", value.Line)
+		}
 		switch key.Value {
 		case "match":
 			r.Match = value.Value
