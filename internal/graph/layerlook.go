@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"strings"
@@ -34,7 +33,7 @@ func (c *compiler) layerLook(l *Layer, v *ffmpeg.Stream, tag string) string {
 		add("premultiply=inplace=1")
 	}
 	inRGB := mapped || clear || lifted || l.fades() && still || v.Video.RGB()
-	add("%s", l.intoBox(v.Video, inRGB, c))
+	add("%s", l.intoBox(v.Video, inRGB, c, tag))
 	if clear {
 		add("%s", unfringed(tag))
 	}
@@ -136,7 +135,7 @@ func (l *Layer) veil(lut, format string) []string {
 }
 
 // intoBox scales a layer into its box.
-func (l *Layer) intoBox(v *ffmpeg.VideoFacts, rgb bool, c *compiler) string {
+func (l *Layer) intoBox(v *ffmpeg.VideoFacts, rgb bool, c *compiler, tag string) string {
 	conv := ""
 	if !rgb {
 		conv = c.convert(v, c.out)
@@ -150,7 +149,13 @@ func (l *Layer) intoBox(v *ffmpeg.VideoFacts, rgb bool, c *compiler) string {
 		return fmt.Sprintf("%s,crop=%d:%d:%d:%d:exact=1,setsar=1", scale(cw, ch), w, h, (cw-w)/2&^1, (ch-h)/2&^1)
 	case Pad:
 		iw, ih := contain(dw, dh, w, h, 2)
-		return fmt.Sprintf("%s,pad=%d:%d:%d:%d:color=%s,setsar=1", scale(iw, ih), w, h, (w-iw)/2&^1, (h-ih)/2&^1, cmp.Or(l.PadColor, "black"))
+		box := c.out
+		box.width, box.height = w, h
+		if box.format = "gbrap"; !rgb {
+			form, _ := overlayFormat(c.out.format)
+			box.format = layerFormat(form)
+		}
+		return fmt.Sprintf("%s,format=%s,%s,setsar=1", scale(iw, ih), box.format, c.bars(l.PadColor, iw, ih, (w-iw)/2&^1, (h-ih)/2&^1, box, tag))
 	}
 	return scale(w, h) + ",setsar=1"
 }

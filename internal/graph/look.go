@@ -21,8 +21,8 @@ type Look interface {
 // early is a look that works on the samples as the file has them.
 type early interface{ early() }
 
-// colouring is a look that works on red, green and blue.
-type colouring interface{ colouring() }
+// colouring is a look that works on red, green and blue, always or as it is asked for.
+type colouring interface{ colouring() bool }
 
 // sized is a look that changes the size, or has coordinates: it needs square pixels.
 type sized interface{ sized() }
@@ -113,12 +113,12 @@ func (c *compiler) lateLooks(p *painter) {
 	for i, l := range c.g.Picture.Looks {
 		p.n = i
 		_, isEarly := l.(early)
-		_, isColour := l.(colouring)
+		colours, isColour := l.(colouring)
 		_, isSized := l.(sized)
 		switch {
 		case isEarly:
 			continue
-		case isColour:
+		case isColour && colours.colouring():
 			p.toRGB()
 		default:
 			p.toYUV()

@@ -29,7 +29,7 @@ type LUT struct {
 	Standard bool
 }
 
-func (LUT) colouring() {}
+func (LUT) colouring() bool { return true }
 
 func (l LUT) needs() []string { return []string{l.filter()} }
 
@@ -62,7 +62,7 @@ type Correct struct {
 	Curve string // a preset of ffmpeg's curves, after all else; "" is none
 }
 
-func (Correct) colouring() {}
+func (Correct) colouring() bool { return true }
 
 func (k Correct) needs() []string {
 	list := []string{"lut1d"}

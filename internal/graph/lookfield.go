@@ -72,6 +72,13 @@ func (Straighten) sized() {}
 
 func (Straighten) needs() []string { return []string{"rotate"} }
 
+// colouring reports whether the corners have a colour, which ffmpeg counts in BT.601
+// where the samples are not red, green and blue.
+func (s Straighten) colouring() bool {
+	rgb, ok := redGreenBlue(s.Fill)
+	return ok && rgb != [3]int{}
+}
+
 // shaped is the size of what is left.
 func (s Straighten) shaped(w, h int) (int, int) {
 	switch s.Fit {
@@ -94,6 +101,9 @@ func (s Straighten) draw(p *painter) {
 	ow, oh := w, h
 	if s.Fit != "expand" {
 		ow, oh = p.w, p.h
+	}
+	if p.rgb { // it takes eight bits only, and would choose YUV
+		p.add("format=%s", map[bool]string{true: "gbrap", false: "gbrp"}[p.f.alpha])
 	}
 	p.add("rotate=angle=%.9f:ow=%d:oh=%d:fillcolor=%s:bilinear=1", rad, ow, oh, fill)
 	if s.Fit == "" || s.Fit == "crop" {

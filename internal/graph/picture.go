@@ -338,7 +338,7 @@ func (c *compiler) fit(w, h int, f frame, conv, tag string) string {
 	if iw == f.width && ih == f.height {
 		return scale(iw, ih)
 	}
-	return fmt.Sprintf("%s,pad=%d:%d:%d:%d:color=%s", scale(iw, ih), f.width, f.height, place(f.width-iw, 0.5, step), place(f.height-ih, 0.5, step), cmp.Or(p.PadColor, "black"))
+	return scale(iw, ih) + "," + c.bars(p.PadColor, iw, ih, place(f.width-iw, 0.5, step), place(f.height-ih, 0.5, step), f, tag)
 }
 
 // contain is the largest size of aspect w:h inside the frame, a multiple of step.

@@ -174,8 +174,11 @@ func (j *joining) silences(sounds int) {
 	}
 }
 
+// say notes something, once: a clip may come several times.
 func (j *joining) say(format string, args ...any) {
-	j.answer.Notes = append(j.answer.Notes, fmt.Sprintf(format, args...))
+	if n := fmt.Sprintf(format, args...); !slices.Contains(j.answer.Notes, n) {
+		j.answer.Notes = append(j.answer.Notes, n)
+	}
 }
 
 // plan listens to the clips when that is asked for, then renders.
