@@ -28,7 +28,7 @@ func TestJoinOfManyClips(t *testing.T) {
 		r := must[edit.JoinOutput](w, "edit.join", in)
 		w.proved(r.Verified)
 		file := *r.File
-		if r.Expected != 43*200_000 || len(r.EditMap.Segments) != 43 || encodes(r.Commands) != 2 || len(r.Notes) != 3 {
+		if r.Expected != 43*200_000 || len(r.EditMap.Segments) != 43 || encodes(r.Commands) != 2 || len(r.Notes) != 6 {
 			t.Errorf("%s: %v s, %d encodes, %+v", file, r.Expected, encodes(r.Commands), r.Notes)
 		}
 		frames := testenv.Run(t, w.dir, "ffmpeg", "-v", "error", "-nostdin", "-i", "file:"+file, "-vf", "scale=16:12:flags=neighbor", "-pix_fmt", "rgb24", "-f", "rawvideo", "-")
