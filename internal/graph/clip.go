@@ -36,7 +36,7 @@ const (
 
 // plain reports whether a clip is a range of its source and nothing else.
 func (c Clip) plain() bool {
-	return !c.Exact && c.Lead == 0 && !c.Reverse && !c.Frozen && !c.silent() && c.Motion == nil && c.Wave == nil && c.speed() == ffmpeg.Rational{Num: 1, Den: 1}
+	return !c.Exact && c.Lead == 0 && !c.Reverse && !c.Frozen && !c.silent() && c.Motion == nil && c.Wave == nil && c.Ramp == nil && c.speed() == ffmpeg.Rational{Num: 1, Den: 1}
 }
 
 // silent reports whether nothing of the source is heard during a clip.

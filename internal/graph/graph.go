@@ -40,6 +40,8 @@ type Clip struct {
 	Start, End cutroom.Micros // public axis of the source; End 0 is its end
 	// Speed is how much faster it plays: 2/1 takes half the time. Zero is 1.
 	Speed ffmpeg.Rational
+	// Ramp lets the speed change evenly within it; Speed is its mean then.
+	Ramp *Ramp
 	// Resample lets the sound's pitch change with the speed, as that of a clock that
 	// runs fast; otherwise it is kept.
 	Resample bool

@@ -205,8 +205,13 @@ func (c *compiler) joinSound(t track, label string) ([]string, error) {
 		a, d := list[t.number], p.source.Media
 		per := ffmpeg.Rational{Num: int64(a.Audio.SampleRate), Den: 1}
 		from, to := round(int64(p.start+d.ZeroSeconds), per, micro), round(int64(p.end+d.ZeroSeconds), per, micro)
-		chains = append(chains, fmt.Sprintf("[%d:%d]aresample=async=1:first_pts=%d,atrim=start_pts=%d:end_pts=%d,asetpts=PTS-STARTPTS%s,%s,%s",
-			c.inputOf(i), a.Index, min(d.FirstSample(a, p.start), from), from, to, pace(p.clip, a.Audio.SampleRate), form, lead(p.clip, t.rate)+c.turned(p, end)))
+		head := fmt.Sprintf("[%d:%d]aresample=async=1:first_pts=%d,atrim=start_pts=%d:end_pts=%d,asetpts=PTS-STARTPTS", c.inputOf(i), a.Index, min(d.FirstSample(a, p.start), from), from, to)
+		if r := p.clip.Ramp; r != nil {
+			head = r.sound(head, fmt.Sprintf("%sr%d", label, i), p, a.Audio.SampleRate)
+		} else {
+			head += pace(p.clip, a.Audio.SampleRate)
+		}
+		chains = append(chains, head+","+form+","+lead(p.clip, t.rate)+c.turned(p, end))
 	}
 	return append(chains, c.chainSound(t, label)...), nil
 }

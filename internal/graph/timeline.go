@@ -308,6 +308,10 @@ func (g *Graph) editMap(line timeline) edl.Map {
 				m.Sources = append(m.Sources, edl.Source{Name: p.source.Name, SHA256: p.source.SHA256, Seconds: p.source.Media.DurationSeconds})
 			}
 			s.Source = n
+			if r := p.clip.Ramp; r != nil {
+				m.Segments = append(m.Segments, r.segments(s)...)
+				continue
+			}
 			m.Segments = extended(m.Segments, s)
 		}
 	}

@@ -216,7 +216,11 @@ func (c *compiler) partPicture(i int, p part) (string, error) {
 	}
 	sp := p.clip.speed()
 	black, shift := c.leadFrames(p, v)
-	chain := fmt.Sprintf("[%d:%d]trim=start_pts=%d:end_pts=%d,setpts=(PTS-%d)*%d/%d%s", c.inputOf(i), v.Index, p.from, p.to, p.from, sp.Den, sp.Num, shift)
+	time := fmt.Sprintf("(PTS-%d)*%d/%d%s", p.from, sp.Den, sp.Num, shift)
+	if r := p.clip.Ramp; r != nil {
+		time = r.picture(p)
+	}
+	chain := fmt.Sprintf("[%d:%d]trim=start_pts=%d:end_pts=%d,setpts=%s", c.inputOf(i), v.Index, p.from, p.to, time)
 	chain += "," + c.conformed(c.look(v.Video, c.out, tag), p.length-black)
 	if black > 0 {
 		chain += fmt.Sprintf(",tpad=start=%d:start_mode=add:color=black", black)

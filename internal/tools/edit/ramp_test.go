@@ -32,7 +32,7 @@ func FuzzRamp(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !strings.Contains(text, ":") || speedOf(r.from).Num < 1 || speedOf(r.to).Float() > 100 || r.steps(1) < 1 || r.steps(1<<40) > 12 {
+		if !strings.Contains(text, ":") || speedOf(r.from).Num < 1 || speedOf(r.to).Float() > 100 {
 			t.Errorf("%q: %+v", text, r)
 		}
 	})

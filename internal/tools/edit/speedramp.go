@@ -17,10 +17,10 @@ import (
 var Speedramp = tool.Add(Family, tool.Spec[SpeedrampInput, SpeedrampOutput]{
 	Name:        "edit.speedramp",
 	Summary:     "Play parts of a recording faster or slower",
-	Description: "Give parts of a recording a speed of their own; what lies between them plays as it was. START-END:2 plays a part in half the time, START-END:0.5 takes twice as long, START-END:1>4 gets faster from 1 to 4 in steps. The pitch of the sound stays, unless it is to change with the speed as of a tape. Lengths are exact to the frame; the edit map has every part.",
+	Description: "Give parts of a recording a speed of their own; what lies between them plays as it was. START-END:2 plays a part in half the time, START-END:0.5 takes twice as long, START-END:1>4 gets faster from 1 to 4, evenly over the part. The pitch of the sound stays, unless it is to change with the speed as of a tape. Lengths are exact to the frame; the edit map has every part, of a changing speed each fifth of a second.",
 	Kind:        cutroom.Execute,
 	Exact:       tool.ContentEquivalent,
-	Revision:    1,
+	Revision:    2,
 	Short:       "speedramp",
 	Timeout:     1800 * time.Second,
 	Needs: tool.Needs{Programs: []string{"ffprobe", "ffmpeg"}, Optional: []tool.Optional{
@@ -154,33 +154,13 @@ func (r *retiming) ramped(text string, at cutroom.Micros, pitch bool) (cutroom.M
 	if start > at {
 		r.graph.Clips = append(r.graph.Clips, graph.Clip{Start: at, End: start})
 	}
-	steps := p.steps(end - start)
-	from := start
-	for i := 1; i <= steps; i++ {
-		to := end
-		if i < steps {
-			to = start + (end-start)*cutroom.Micros(i)/cutroom.Micros(steps)
-			if r.video != nil {
-				to = graph.OnFrame(r.file.Media, to)
-			}
-		}
-		if to <= from {
-			continue
-		}
-		x := p.from + (p.to-p.from)*(float64(i)-0.5)/float64(steps)
-		r.graph.Clips = append(r.graph.Clips, graph.Clip{Start: from, End: to, Speed: speedOf(x), Resample: pitch})
-		from = to
+	clip := graph.Clip{Start: start, End: end, Speed: speedOf(p.from), Resample: pitch}
+	if p.from != p.to {
+		clip.Ramp = &graph.Ramp{From: p.from, To: p.to}
+		clip.Speed = clip.Ramp.Mean()
 	}
+	r.graph.Clips = append(r.graph.Clips, clip)
 	return end, nil
-}
-
-// steps is in how many pieces a speed that changes is played: of a fifth of a second at
-// least.
-func (p ramp) steps(length cutroom.Micros) int {
-	if p.from == p.to {
-		return 1
-	}
-	return int(min(max(length/(cutroom.Second/5), 2), 12))
 }
 
 func answerSpeedramp(_ tool.Facts, _ SpeedrampInput, res tool.Results) (SpeedrampOutput, error) {
