@@ -112,6 +112,7 @@ func TestTimeMovesExactly(t *testing.T) {
 		{"faster", "edit.speedramp", edit.SpeedrampInput{Input: in, Segments: []string{"1-1.6:0.5"}}, "0..25 25..26 26..27 27..28 28..29 29..30 30..31 31..32 32..33 33..34 34..35 35..36 36..37 37..38 38..39 39..49", ""},
 		// Frame m of the source begins at 33.33·ln(1+0.06m) frames of the output.
 		{"ever faster", "edit.speedramp", edit.SpeedrampInput{Input: in, Segments: []string{"0-:0.5>2"}}, "0x2 1x2 2x2 3..4 4..6 6..9 9..24 26..28 30..31 33..34 36..37 39 41..42 44 46 48", ""},
+		{"ever slower, as of a tape", "edit.speedramp", edit.SpeedrampInput{Input: in, Segments: []string{"0.5-1.5:2>0.5"}, Pitch: "change"}, "", ""},
 		{"as of a tape", "edit.speedramp", edit.SpeedrampInput{Input: in, Segments: []string{"1-:0.5"}, Pitch: "change"}, "", "4x10 6x20"},
 	}
 	for i, c := range cases {
