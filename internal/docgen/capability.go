@@ -63,9 +63,9 @@ func (c *ToolCapabilities) boxed() {
 	}
 }
 
-// withoutParts leaves out what is alike for all tools that encode or run a program.
+// withoutParts leaves out what only some calls need and is alike for all tools that encode
+// or run a program.
 func (c *ToolCapabilities) withoutParts() {
-	c.Required = slices.DeleteFunc(slices.Clone(c.Required), func(n string) bool { return strings.HasPrefix(n, "sandbox:") })
 	c.Optional = slices.DeleteFunc(slices.Clone(c.Optional), func(o Optional) bool {
 		return strings.HasPrefix(o.Capability, "sandbox:") || strings.HasPrefix(o.Capability, "encoder:")
 	})

@@ -114,7 +114,7 @@ type step struct {
 
 // What is cut, in words.
 const (
-	ofParts   = "capabilities: encoders and layers of the sandbox"
+	ofParts   = "capabilities.optional: encoders and layers of the sandbox"
 	ofShared  = "output_schema: members that all answers share, see output_document"
 	ofInside  = "output_schema: what its members hold"
 	ofOutputs = "output_schema: descriptions"
