@@ -14,7 +14,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"cutroom"
+	"cutroom/internal/docgen"
 	"cutroom/internal/engine"
 	"cutroom/internal/sandbox"
 	"cutroom/internal/sandbox/argv"
@@ -190,6 +193,7 @@ func tree(t testing.TB, dir string) map[string][32]byte {
 func TestDryRunsStartNothing(t *testing.T) {
 	t.Parallel()
 	w := open(t, "")
+	contract := docgen.Contract(w.Engine.Registry, docgen.ContractOptions{}, nil)
 	r := &recorder{Runner: w.Engine.Runner}
 	w.Engine.Runner = r
 	for _, tl := range works(w) {
@@ -216,6 +220,7 @@ func TestDryRunsStartNothing(t *testing.T) {
 				t.Errorf("%s %s: %v", tl.Name, raw, err)
 				continue
 			}
+			promised(t, contract, tl.Name, reply.JSON)
 			if slices.ContainsFunc(r.runs, func(p string) bool { return p != "ffprobe" }) {
 				t.Errorf("%s %s: its dry run started %q", tl.Name, raw, r.runs)
 			}
@@ -226,6 +231,32 @@ func TestDryRunsStartNothing(t *testing.T) {
 				t.Errorf("%s %s: its dry run made files", tl.Name, raw)
 			}
 		}
+	}
+}
+
+// promised checks the answer of a dry run against what the contract says of the tool.
+func promised(t *testing.T, contract *docgen.Document, id string, answer []byte) {
+	t.Helper()
+	i := slices.IndexFunc(contract.Tools, func(e docgen.ToolEntry) bool { return e.ToolID == id })
+	s := &jsonschema.Schema{}
+	if err := json.Unmarshal(contract.Tools[i].OutputSchema, s); err != nil {
+		t.Fatal(err)
+	}
+	s.Defs = contract.Defs
+	whole, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatalf("%s: %v", id, err)
+	}
+	var plan map[string]any
+	if err := json.Unmarshal(answer, &plan); err != nil {
+		t.Fatal(err)
+	}
+	if err := whole.Validate(plan); err != nil || plan["dry_run"] != true || plan["commands"] == nil || plan["probe"] != nil {
+		t.Errorf("%s: its dry run answers what its contract does not: %v\n%.600s", id, err, answer)
+	}
+	delete(plan, "commands")
+	if whole.Validate(plan) == nil {
+		t.Errorf("%s: its contract takes anything for a plan", id)
 	}
 }
 

@@ -67,7 +67,11 @@ func Contract(r *tool.Registry, o ContractOptions, keep func(*tool.Tool) bool) *
 	for _, t := range tools {
 		e := Entry(r, t, o)
 		if !Promises(t.Name) {
-			e.OutputSchema = schema(t.OutputShape(d.Defs))
+			shape := t.OutputShape(d.Defs)
+			if e.Plannable {
+				shape = planned(shape, d.Defs)
+			}
+			e.OutputSchema = schema(shape)
 		}
 		d.Tools = append(d.Tools, e)
 		for _, x := range t.Extensions() {

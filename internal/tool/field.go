@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -22,6 +23,7 @@ var (
 	momentType  = reflect.TypeFor[cutroom.Moment]()
 	microsType  = reflect.TypeFor[cutroom.Micros]()
 	digestType  = reflect.TypeFor[cutroom.Digest]()
+	rawType     = reflect.TypeFor[json.RawMessage]()
 	inPathType  = reflect.TypeFor[cutroom.InPath]()
 	outPathType = reflect.TypeFor[cutroom.OutPath]()
 	sourceType  = reflect.TypeFor[cutroom.Source]()

@@ -40,6 +40,12 @@ func MadeShape(defs map[string]*jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
+// Shape refers to the schema of a named struct, which is kept in defs with all that it
+// names.
+func Shape(t reflect.Type, defs map[string]*jsonschema.Schema) *jsonschema.Schema {
+	return shaper{defs}.named(t, "")
+}
+
 // shaper makes schemas of types. With defs, named structs are kept there.
 type shaper struct{ defs map[string]*jsonschema.Schema }
 
@@ -60,6 +66,8 @@ func (sh shaper) of(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	}
 	s := &jsonschema.Schema{Description: describe(tag)}
 	switch {
+	case t == rawType:
+		return s // any JSON
 	case t == microsType:
 		s.Type = "number"
 	case t == momentType:

@@ -42,7 +42,11 @@ type BatchInput struct {
 	Recursive bool           `json:"recursive,omitempty" doc:"Take the folders below, too; results lie in folders of the same names."`
 	Tidy      bool           `json:"tidy,omitempty" rare:"true" doc:"Remove what lies between two steps (.work) once a file is done. A further run puts it there again, from the record."`
 	Overwrite bool           `json:"overwrite,omitempty" key:"-" doc:"Replace results that are not this batch's own."`
+	DryRun    bool           `json:"dry_run,omitempty" key:"-" cli:"-" doc:"Answer which tools it may call; nothing runs and nothing is written."`
 }
+
+// Intent is what the call says about writing: the files are the steps' own.
+func (in BatchInput) Intent() tool.Writing { return tool.Writing{DryRun: in.DryRun} }
 
 // Validate refuses what contradicts itself.
 func (in BatchInput) Validate() error {
