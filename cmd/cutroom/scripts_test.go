@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,9 @@ import (
 	"unicode"
 
 	"cutroom"
+	"cutroom/internal/project"
 	"cutroom/internal/testenv"
+	"cutroom/internal/tool"
 	"cutroom/internal/tools/edit"
 )
 
@@ -97,6 +100,45 @@ func TestTextOfEveryScriptIsRead(t *testing.T) {
 			}
 			if edits(turned, read) <= len(want)/2 {
 				t.Errorf("%s of %s: %q could be read backwards: the test says nothing", way, s.script, got)
+			}
+		}
+	}
+}
+
+// The other ways of drawing text draw the same: each takes one of the scripts, and what
+// breaks filters, scripts and templates.
+func TestTextOfEveryWayIsRead(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	video := w.blank("v.mp4", 960, 180, 0.4)
+	w.tone("hum.wav", "0.1*sin(2*PI*300*t)", "0.4")
+	ways := map[string]func(text string, to tool.Writing){
+		"graphic": func(text string, to tool.Writing) {
+			must[edit.GraphicsOutput](w, "edit.graphics", edit.GraphicsInput{Input: video, Template: "bug", Title: text, Position: "center", Scale: 3, Writing: to})
+		},
+		"grid": func(text string, to tool.Writing) {
+			must[edit.GridOutput](w, "edit.grid", edit.GridInput{Inputs: []cutroom.InPath{video, video}, Label: []string{text}, CellWidth: 960, CellHeight: 180, Cols: 1, NoAudio: true, Style: edit.TextStyle{Size: 48, Color: "white"}, Writing: to})
+		},
+		"waveform": func(text string, to tool.Writing) {
+			must[edit.WaveformOutput](w, "edit.waveform", edit.WaveformInput{Input: "hum.wav", Audiogram: project.Audiogram{Title: text, Width: 960, Height: 540, VisHeight: 0.1, Position: "bottom", Background: []string{"black"}}, Writing: to})
+		},
+		"render": func(text string, to tool.Writing) {
+			list, _ := json.Marshal(text)
+			must[edit.RenderOutput](w, "edit.render", edit.RenderInput{Text: fmt.Sprintf(`{"clips":[{"src":"v.mp4"}],"captions":{"size":48,"outline":0,"cues":[{"start":0,"end":0.4,"text":%s}]}}`, list), Writing: to})
+		},
+	}
+	hostile := struct{ script, lang, text string }{"latin", "eng", `100% it's: {ok} \N %{pts} "quoted"`}
+	for i, way := range []string{"graphic", "grid", "waveform", "render"} {
+		for _, s := range []struct{ script, lang, text string }{spoken[i], hostile} {
+			file := fmt.Sprintf("%s-%s.mp4", way, s.script)
+			ways[way](s.text, to(file))
+			got := w.sees(file, "0.2", s.lang)
+			want, read := letters(s.text), letters(got)
+			if way == "waveform" { // OCR takes the bars beneath the title for letters, too
+				read = read[:min(len(read), len(want))]
+			}
+			if n := edits(want, read); n > len(want)/6 {
+				t.Errorf("%s of %s reads %q, not %q: %d of %d letters", way, s.script, got, s.text, n, len(want))
 			}
 		}
 	}
