@@ -77,6 +77,7 @@ var rows = []row{
 	{"loudness", false, levelling},
 	{"render", false, rendering},
 	{"project", false, projecting},
+	{"batch", true, batching},
 	{"speech", false, hearing},
 	{"memory", true, holding},
 	{"gateway", false, passing},

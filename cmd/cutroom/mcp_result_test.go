@@ -308,6 +308,12 @@ func (c *promise) full(answer json.RawMessage) json.RawMessage {
 func (c *promise) edits() {
 	c.t.Helper()
 	c.check("edit_cut", `{"input":"demo.mp4","start":"2","end":"5","output":"cut.mp4"}`)
+	for tool, input := range map[string]string{ // a dry run answers the plan
+		"edit_cut":   `{"input":"demo.mp4","start":"2","end":"5","dry_run":true}`,
+		"edit_batch": `{"folder":".","text":"steps: [{tool: edit.cut, with: {start: 1}}]","dry_run":true}`,
+	} {
+		c.check(tool, input)
+	}
 	c.check("edit_fit", `{"input":"cut.mp4","aspect":"1:1","output":"fit.mp4"}`)
 	c.check("edit_caption", `{"input":"cut.mp4","cues":[{"start":"0.5","end":"2","text":"Said"}],"output":"caption.mp4"}`)
 	c.check("edit_join", `{"inputs":["cut.mp4","fit.mp4"],"output":"join.mp4"}`)

@@ -35,7 +35,3 @@ func DecodeAs[T any](what string, raw []byte) (T, error) {
 
 // SchemaOf is the JSON Schema of documents of the type T.
 func SchemaOf[T any]() *jsonschema.Schema { return shaper{}.of(reflect.TypeFor[T](), "") }
-
-// CheckDocument refuses a type that documents cannot have: an untyped value, a member
-// without a name or a description.
-func CheckDocument[T any]() error { return checkType(reflect.TypeFor[T]()) }
