@@ -11,6 +11,7 @@ import (
 	"cutroom/internal/object"
 	"cutroom/internal/testenv"
 	"cutroom/internal/tool"
+	"cutroom/internal/tools/edit"
 	"cutroom/internal/tools/media"
 	"cutroom/internal/tools/video"
 )
@@ -93,5 +94,35 @@ func TestObjectsInALongRoom(t *testing.T) {
 		if n := len([]rune(text)); n > room || !strings.Contains(text, "Left out here") {
 			t.Errorf("%d characters in a room of %d: %.300s", n, room, text)
 		}
+	}
+}
+
+// TestRedactObjects: people of a photograph that moves through the picture are found by
+// the model, followed and hidden: between the frames that were looked at, too, the same
+// model finds none of them, and the square that stands still beside them stays.
+func TestRedactObjects(t *testing.T) {
+	t.Parallel()
+	w := open(t, "")
+	testenv.FFmpeg(t, "-f", "lavfi", "-i", "color=0x204060:s=640x360:r=10:d=1,drawbox=x=10:y=10:w=40:h=40:color=white:t=fill", "-i", filepath.Join(w.dir, people(w)),
+		"-filter_complex", "[1]crop=iw:ih*0.3:0:ih*0.43,scale=-2:160[p];[0][p]overlay=x=40+t*60:y=100", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "10", "-pix_fmt", "yuv420p", filepath.Join(w.dir, "walk.mp4"))
+	out := must[edit.RedactOutput](w, "edit.redact", edit.RedactInput{Picturing: picturing("walk.mp4", "nobody.mp4"), Find: []string{"person"}, Mode: "fill"})
+	w.held(out.Verified, "hidden", "elsewhere")
+	if len(out.Hidden) != 5 || out.Looked < 2 || slices.ContainsFunc(out.Hidden, func(h edit.RedactedPath) bool { return h.Kind != "person" }) {
+		t.Fatalf("%+v in %d frames", out.Hidden, out.Looked)
+	}
+	in := media.ObjectsInput{MinScore: 0.3}
+	for _, file := range []string{"walk", "nobody"} {
+		name := file + ".png"
+		testenv.FFmpeg(t, "-ss", "0.3", "-i", filepath.Join(w.dir, file+".mp4"), "-frames:v", "1", filepath.Join(w.dir, name))
+		in.Pictures = append(in.Pictures, cutroom.InPath(name))
+	}
+	seen := must[media.ObjectsOutput](w, "media.objects", in)
+	for i, want := range []bool{true, false} {
+		if got := slices.ContainsFunc(seen.Items[i].Objects, func(o media.SeenObject) bool { return o.Label == "person" }); got != want {
+			t.Errorf("%s: people are seen: %t, want %t: %+v", seen.Items[i].File, got, want, seen.Items[i].Objects)
+		}
+	}
+	if got := rgbAt(w.pixels("nobody.mp4", "0.5", 640, 360), 640, 30, 30); !likeColour(got, [3]int{255, 255, 255}, 6) {
+		t.Errorf("the square is %v", got)
 	}
 }
