@@ -23,7 +23,8 @@ type EmojiChoice struct {
 	Scale  float64        `json:"emoji_scale,omitzero" min:"0.3" max:"2" default:"1" rare:"true" doc:"Height of coloured emoji, in heights of a line."`
 	Most   int            `json:"emoji_max,omitzero" min:"1" max:"1000" default:"60" rare:"true" doc:"Most different emoji in colour; more are refused."`
 
-	pictures map[string]*image.NRGBA // of Assets, by cluster
+	// Drawn are the pictures of Assets by their cluster, once they were read.
+	Drawn map[string]*image.NRGBA `json:"-"`
 }
 
 // checkEmoji refuses what contradicts itself.
@@ -55,9 +56,9 @@ func (c EmojiChoice) expanded(r tool.Reading, texts ...string) (EmojiChoice, err
 			has[strings.TrimSuffix(low, ".png")] = n
 		}
 	}
-	c.pictures = map[string]*image.NRGBA{}
+	c.Drawn = map[string]*image.NRGBA{}
 	for _, cluster := range caption.Clusters(strings.Join(texts, "\n")) {
-		if len(c.pictures) > c.most() {
+		if len(c.Drawn) > c.most() {
 			break // the layout refuses it, and says so
 		}
 		for _, n := range font.PictureNames(cluster) {
@@ -69,7 +70,7 @@ func (c EmojiChoice) expanded(r tool.Reading, texts ...string) (EmojiChoice, err
 			if err != nil {
 				return c, err
 			}
-			if c.pictures[cluster], err = font.DecodePicture(data); err != nil {
+			if c.Drawn[cluster], err = font.DecodePicture(data); err != nil {
 				return c, cutroom.Errorf(cutroom.Invalid, "emoji_assets: %s is not a PNG picture of at most 1024 pixels", file).WithCause(err).WithHint("replace that file, or take it out of the folder")
 			}
 			break
@@ -101,7 +102,7 @@ func (c EmojiChoice) drawn(fonts caption.Fonts) (p *caption.Pictures, mode strin
 		fonts = nil
 	}
 	return &caption.Pictures{Scale: c.Scale, Most: c.most(), Of: func(cluster string) *image.NRGBA {
-		if p := c.pictures[cluster]; p != nil || fonts == nil {
+		if p := c.Drawn[cluster]; p != nil || fonts == nil {
 			return p
 		}
 		return fonts.Picture(cluster)
@@ -124,7 +125,7 @@ func (c EmojiChoice) report(e caption.Emoji, mode string, fonts caption.Fonts) *
 	if e.Clusters == 0 {
 		return nil
 	}
-	r := &EmojiReport{Mode: mode, Count: e.Clusters, Pictures: e.Pictures, Left: e.Left, Missing: e.Missing, Assets: len(c.pictures)}
+	r := &EmojiReport{Mode: mode, Count: e.Clusters, Pictures: e.Pictures, Left: e.Left, Missing: e.Missing, Assets: len(c.Drawn)}
 	if mode == "color" {
 		r.Font = fonts.Color()
 	}

@@ -37,9 +37,9 @@ var Probe = tool.Add(Family, tool.Spec[ProbeInput, ProbeOutput]{
 // ProbeInput is the request.
 type ProbeInput struct {
 	Inputs  []cutroom.InPath `json:"inputs" items:"1..32" doc:"The files."`
-	Compact bool             `json:"compact,omitempty" doc:"Say each file in one line of text; the command prints that in place of JSON."`
-	Field   string           `json:"field,omitempty" max:"200" doc:"Say one value of each file, by its dotted path in the description: duration_seconds, video.frame_rate, audio.1.language. Of a list the first counts where no number is given. Nothing where the file has no such value. The command prints that alone. Excludes compact."`
-	Analyze bool             `json:"analyze,omitempty" doc:"Measure the levels of pictures too, and whether they look like log footage: ffmpeg decodes the first twenty seconds, and looks at two pictures of each."`
+	Compact bool             `json:"compact,omitempty" rare:"true" doc:"Say each file in one line of text; the command prints that in place of JSON."`
+	Field   string           `json:"field,omitempty" max:"200" doc:"Say one value of each file, by its dotted path: duration_seconds, video.frame_rate, audio.1.language; of a list the first without a number. The command prints that alone. Excludes compact."`
+	Analyze bool             `json:"analyze,omitempty" rare:"true" doc:"Measure the levels of pictures too, and whether they look like log footage: ffmpeg decodes the first twenty seconds."`
 	Limits  Limits           `json:"limits,omitzero" doc:"Bounds of each file."`
 }
 
